@@ -8,6 +8,7 @@
 #   make test-counters  every counter that ncu gave on an H200: 'make test' leaves out the largest kernels
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
+#   make test-python-course  every exercise and every notebook in Python (minutes; needs Triton, NumPy and CuPy)
 #   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
 #   make test-clients   Triton, Numba, CuPy, cuda.core and PyTorch on the machine, with part of their own suites;
 #                       fetches 4.2 GB from PyPI (docs/clients.md)
@@ -495,6 +496,11 @@ test-export: all $(BUILD)/tests/export/test_export
 .PHONY: test-mutants
 test-mutants: all
 	@$(BUILD)/lockstep learn check-course --mutate
+
+# `make test` does it for a day of each week.
+.PHONY: test-python-course
+test-python-course: all
+	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run_python tests/python
 
 # `make test` has a handful of programs with these libraries, in tests/programs.
 test-accusations: all

@@ -35,8 +35,10 @@ def find():
 def _start(words):
     """A process group of its own, so that an interrupted cell leaves nothing running."""
     try:
+        # Exercises in Python use the packages of this Python.
         return subprocess.Popen([find(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                                env={"LOCKSTEP_PYTHON": sys.executable, **os.environ},
                                 start_new_session=True)
     except OSError as error:
         raise Trouble(f"lockstep does not start: {error}") from None

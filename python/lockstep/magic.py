@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from .command import Trouble, call_json, find, stream
-from .results import Answers, Findings, Hint, Message, Profile, Questions, Verdict
+from .results import Answers, Findings, Hint, Message, Profile, Questions, Ready, Verdict
 from .widgets import Interactive
 
 USAGE = """\
@@ -20,6 +20,7 @@ USAGE = """\
 %%lockstep check             the same, looking for races and stray accesses
 %lockstep hint NAME          the next hint
 %lockstep quiz LESSON N answer=CHOICE
+%lockstep ready [answer=2,4,..]     what this computer has, and where to begin
 %lockstep interactive NAME [SETTING=VALUE ..]     a picture to move
 Options of the command lockstep go on the first line: %%lockstep run -O3 --gpu sim:a100 -- 512"""
 
@@ -49,7 +50,7 @@ class Magic:
         if word in ("run", "profile", "check"):
             source = None if cell is None else f"// %%lockstep {line}\n{cell}"
             return getattr(self, word)(rest, source)
-        if word in ("hint", "quiz", "interactive") and cell is None:
+        if word in ("hint", "quiz", "interactive", "ready") and cell is None:
             return getattr(self, word)(rest)
         if not word or word.startswith("-") or cell is None:
             return Message(USAGE, ok=not word, headline="lockstep" if not word else
@@ -78,10 +79,11 @@ class Magic:
 
     def exercise(self, key, options, line, cell):
         # The first line of the cell stands in front, so that lines count as in the notebook.
-        source = f"// %%lockstep {line}\n{cell}"
         name = key.split("/")[-1]
         name = name if re.fullmatch(r"[a-z0-9_]+", name) else "cell"
-        name += ".c" if is_c(name) else ".cu"
+        end = "py" if is_python(cell) else "c" if language(name) == {"c"} else "cu"
+        source = f"{'#' if end == 'py' else '//'} %%lockstep {line}\n{cell}"
+        name += "." + end
         path = self.write(name, source)
         data, *_ = call_json(["learn", "check", key, *options, "--file", path, "--keep", "--run"])
         data["text"] = self.shorten(data["text"])
@@ -128,6 +130,13 @@ class Magic:
     def hint(self, words):
         return Hint(call_json(["learn", "hint", *words])[0])
 
+    def ready(self, words):
+        answers = [word[len("answer="):] for word in words if word.startswith("answer=")]
+        if len(answers) != len(words):
+            raise Trouble("as in: %lockstep ready, or %lockstep ready answer=2,4,1,3,2,4,3,1")
+        asked = ["--answer", answers[0]] if answers and answers[0] else []
+        return Ready(call_json(["learn", "ready", *asked])[0], bool(asked))
+
     def interactive(self, words):
         if not words or any("=" not in word for word in words[1:]):
             raise Trouble("as in: %lockstep interactive coalescing stride=8")
@@ -150,9 +159,14 @@ class Magic:
         return Questions(data, int(numbers[0]))
 
 
-def is_c(name):
-    """Is the exercise in plain C? Only how its file is called depends on it."""
+def is_python(cell):
+    """A notebook stays in the language that it was written in, whatever the learner has chosen since. Every
+    exercise in Python has a function at the beginning of a line, and none in C has."""
+    return re.search(r"^(def|import|from) ", cell, re.MULTILINE) is not None
+
+
+def language(name):
+    """What the exercises of that name are written in: only how the cell's file is called depends on it."""
     lessons, *_ = call_json(["learn", "list"])
-    kinds = {exercise["language"] for lesson in lessons for exercise in lesson["exercises"]
-             if exercise["name"] == name}
-    return kinds == {"c"}
+    return {exercise["language"] for lesson in lessons for exercise in lesson["exercises"]
+            if exercise["name"] == name}

@@ -13,7 +13,7 @@ HEADLINES = {
     "passed": "passed",
     "compile": "it does not compile yet",
     "wrong": "the result is not right yet",
-    "fault": "the kernel does not run to its end",
+    "fault": "it does not run to its end",
     "check": "results are right, but the kernel has an error",
     "limit": "right, and not yet good enough",
     "broken": "nothing could be graded",
@@ -73,8 +73,10 @@ class Verdict(Result):
         words = HEADLINES.get(data["stage"], data["stage"])
         if not data["passed"]:
             return words
-        return (f"{words}: right on all {data['sizes']} sizes; no races, no stray accesses; "
-                f"{duration(data['time_us'])} (modelled)")
+        words += f": right on all {data['sizes']} sizes"
+        if not data["time_us"]:  # a function of NumPy's or CuPy's, which no checker watches
+            return words
+        return words + f"; no races, no stray accesses; {duration(data['time_us'])} (modelled)"
 
     def lines(self):
         """The text; below each line that names a line of the cell, that line itself."""
@@ -212,6 +214,44 @@ class Profile(Result):
             return box(RED, self.text())
         return (f'<iframe srcdoc="{escape(self.page)}" title="lockstep profile" '
                 'style="width:100%;height:36em;border:1px solid #8888"></iframe>')
+
+
+class Ready(Result):
+    """Of `lockstep learn ready --json`; asked: with answers to its questions."""
+
+    def __init__(self, data, asked):
+        self.data, self.asked = data, asked
+        self.ok = data["ready"]
+
+    def headline(self):
+        return "exercises can be done here" if self.ok else "exercises cannot be done here yet"
+
+    def rows(self):
+        for each in self.data["findings"]:
+            if each["ok"]:
+                yield "ok", each["name"], each["found"] or ""
+            else:
+                yield "missing", each["name"], f"{each['use']}; get it: {each['install']}"
+
+    def start(self):
+        quiz, start = self.data["quiz"], self.data["start"]
+        missed = f"; worth a look first: {', '.join(quiz['missed'])}" if quiz["missed"] else ""
+        return f"{quiz['right']} of {quiz['questions']} right{missed}. Begin with {start}.ipynb"
+
+    def text(self):
+        if self.asked:
+            return self.start()
+        rows = [f"{word:8} {name:18} {what}" for word, name, what in self.rows()]
+        return "\n".join([self.headline(), *rows])
+
+    def html(self):
+        if self.asked:
+            return box(GREEN if not self.data["quiz"]["missed"] else AMBER, self.start())
+        rows = "".join(f'<tr><td style="color:{GREEN if word == "ok" else AMBER}">{word}</td>'
+                       f'<td style="text-align:left">{escape(name)}</td>'
+                       f'<td style="text-align:left">{escape(what)}</td></tr>'
+                       for word, name, what in self.rows())
+        return box(GREEN if self.ok else RED, self.headline(), f"<table>{rows}</table>")
 
 
 class Hint(Result):

@@ -9,6 +9,7 @@ Nothing is imported from this package: the interpreter is the learner's, which m
 
 import ast
 import builtins
+import difflib
 import inspect
 import json
 import os
@@ -20,6 +21,7 @@ STATEMENTS = (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ClassDef
               ast.Lambda, ast.Try, ast.With, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete)
 ONLY = ("only imports of triton, constants such as BLOCK = 1024, and functions under @triton.jit: the "
         "file is compiled, not run")
+AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
 class Refused(Exception):
@@ -78,7 +80,7 @@ class File:
                                 "is there in a kernel")
         for each in node.names:
             if each.name not in known:
-                raise Refused(node, f"there is no {each.name} in a kernel: {ONLY}")
+                raise Refused(node, f"there is no {each.name} in a kernel. The file has {ONLY}")
             if each.asname:
                 self.modules[each.asname] = known[each.name]
             else:
@@ -107,7 +109,9 @@ class File:
         for name in names[1:]:
             known = inspect.ismodule(at) or isinstance(at, self.language.dtype)
             if name.startswith("_") or not known or not hasattr(at, name):
-                raise Refused(node, f"{'.'.join(names)}: there is no '{name}'")
+                near = difflib.get_close_matches(name, [each for each in dir(at) if known and each[0] != "_"], 1)
+                raise Refused(node, f"{'.'.join(names)}: there is no '{name}'" +
+                              (f"; did you mean '{near[0]}'?" if near else ""))
             at = getattr(at, name)
             if inspect.ismodule(at) and name not in MODULES | {"language"}:
                 raise Refused(node, f"{'.'.join(names)}: '{name}' is not for kernels")
@@ -168,6 +172,17 @@ def parameters(request, kernel, file):
     return signature, values, given
 
 
+def check_pointers(node, request):
+    """a[i] of a pointer: Triton's own words for it speak of something else."""
+    plain = [each.arg for each in node.args.args if each.annotation is None]
+    pointers = {name for name, argument in zip(plain, request["arguments"]) if argument["type"][0] == "*"}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id in pointers:
+            name = each.value.id
+            raise Refused(each, f"'{name}' is an address, not an array: tl.load({name} + ..) reads there, "
+                                f"tl.store({name} + .., value) writes")
+
+
 def kernel_node(file, request):
     for node in file.tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == request["kernel"]:
@@ -221,7 +236,7 @@ def plain_lines(ptx):
 
 def compile_file(request, triton):
     file = File(request["source"], triton)
-    kernel_node(file, request)
+    check_pointers(kernel_node(file, request), request)
     kernel = file.functions()[request["kernel"]]
     signature, values, given = parameters(request, kernel, file)
     options = {name: file.constants[name] for name in ("num_warps", "num_stages")
@@ -269,6 +284,9 @@ def compilation_error(request, error, kernel_file):
     words = str(error.error_message or error.__cause__ or error).strip()
     if words.startswith("NameError('") and words.endswith("')"):
         words = words[len("NameError('"):-2]
+    if words == AMBIGUOUS:
+        words = ("this asks many elements at once, and an 'if' takes one answer: use mask=.. of tl.load and "
+                 "tl.store, or tl.where")
     node, line, column = error.node, 0, 0
     source = getattr(error, "src", None)
     if node is not None and hasattr(node, "lineno"):
@@ -298,8 +316,10 @@ def main():
         if error.name and error.name.split(".")[0] != "triton":
             print(f"{sys.executable} cannot import Triton: {error}")
         else:
-            print(f"Triton is not installed for {sys.executable}: '{sys.executable} -m pip install "
-                  "triton' gets it; no GPU is needed. LOCKSTEP_PYTHON names another Python")
+            where = (f"{sys.executable} -m pip" if sys.prefix != sys.base_prefix else
+                     "python3 -m venv ~/gpu && . ~/gpu/bin/activate && pip")
+            print(f"Triton is not installed for {sys.executable}: '{where} install triton' gets it (280 MB; "
+                  "no GPU is needed). LOCKSTEP_PYTHON names another Python")
         return 3
     try:
         compile_file(request, triton)

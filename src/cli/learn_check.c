@@ -37,6 +37,12 @@ static bool ready_to_grade(struct cli_learn_session *session,
     if ((!session->file && !cli_learn_need_folder(session)) || !cli_learn_choose(session, exercise))
         return false;
     *exercise = in_language_of(*exercise, session->file);
+    const char *dot = session->file ? strrchr(session->file, '.') : NULL;
+    if (dot && strcmp(dot, ".py") == 0 && !(*exercise)->is_python) {
+        host_error("%s is not given in Python: its file is %s.%s", (*exercise)->name,
+                   (*exercise)->name, learn_extension(*exercise));
+        return false;
+    }
     return (*exercise)->is_python || cli_learn_need_compiler(session);
 }
 

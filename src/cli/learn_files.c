@@ -100,7 +100,7 @@ int cli_learn_language(struct cli_learn_session *session)
         cli_print_json(json_pack("{ss}", "language", now));
     } else {
         printf("Exercises are in %s. 'lockstep learn language %s' changes that, any day.\n",
-               python ? "Python where a day has them: kernels in Triton, files NAME.py"
+               python ? "Python (NumPy, CuPy, and from week 1 day 4 on Triton): files NAME.py"
                       : "C and CUDA C: files NAME.c and NAME.cu",
                python ? "c" : "python");
     }

@@ -29,7 +29,12 @@ static void print_exercise(const struct learn_exercise *exercise, const struct l
            : state->attempts ? "tried "
                              : "      ",
            style(HOST_PLAIN), exercise->name);
-    cli_learn_print_wrapped(exercise->title, strlen(exercise->title), COLUMN);
+    char *text = lk_format("%s%s", exercise->title,
+                           !exercise->is_aside ? ""
+                           : exercise->is_c    ? " (in C)"
+                                               : " (in CUDA C)");
+    cli_learn_print_wrapped(text, strlen(text), COLUMN);
+    free(text);
 }
 
 int cli_learn_list(struct cli_learn_session *session)

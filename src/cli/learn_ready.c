@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FINDINGS = 8 };
+enum { FINDINGS = 10 };
 
 struct report {
     struct cli_learn_session *session;
@@ -44,8 +44,13 @@ static const struct learn_exercise *first_kernel(const struct learn_course *cour
 {
     for (unsigned i = learn_course_begin(course, NULL); i < course->count; i++)
         for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++)
-            if (!course->lesson[i]->exercise[j].is_c)
-                return &course->lesson[i]->exercise[j];
+            if (!course->lesson[i]->exercise[j].is_c) {
+                const struct learn_exercise *found = &course->lesson[i]->exercise[j];
+                if (found->is_python)
+                    found = found->twin; /* what that one needs is looked for by itself */
+                if (!found->is_c)
+                    return found;
+            }
     return NULL;
 }
 
@@ -82,7 +87,8 @@ static struct doctor_finding find_module(struct report *report, const char *name
                                          const char *package, const char *use)
 {
     struct lk_arena *arena = report->session->arena;
-    char *python = host_find_program(arena, "python3");
+    const char *python = report->session->grader.python; /* the one that exercises use */
+    bool chosen = python && (getenv("VIRTUAL_ENV") || getenv("LOCKSTEP_PYTHON"));
     const char *const words[] = {python, "-c",
                                  lk_arena_printf(arena,
                                                  "from importlib.metadata import version; "
@@ -92,7 +98,10 @@ static struct doctor_finding find_module(struct report *report, const char *name
     char *line = python ? doctor_line_with(arena, words, "version") : NULL;
     return (struct doctor_finding){
         name, line, false, use,
-        lk_arena_printf(arena, "python3 -m venv course && course/bin/pip install %s", package)};
+        lk_arena_printf(arena, "%s%s%s",
+                        chosen ? python : "python3 -m venv ~/gpu && . ~/gpu/bin/activate && pip",
+                        chosen ? " -m pip install " : " install ",
+                        strcmp(package, "cupy-cuda13x") == 0 ? "'cupy-cuda13x[ctk]'" : package)};
 }
 
 static struct doctor_finding find_editor(struct report *report)
@@ -119,9 +128,12 @@ static void look(struct report *report)
     gpu.use = "not needed: exercises run on a simulated one";
     add(report, gpu);
     struct doctor_finding python = doctor_find_python(arena);
-    python.use = "checking by hand with NumPy, notebooks";
+    python.use = "exercises in Python, notebooks";
     add(report, python);
-    add(report, find_module(report, "numpy", "numpy", "checking results and strides by hand"));
+    add(report, find_module(report, "numpy", "numpy", "Python, week 1 day 1 (20 MB)"));
+    add(report,
+        find_module(report, "cupy", "cupy-cuda13x", "Python, week 1 days 2 and 3 (700 MB)"));
+    add(report, find_module(report, "triton", "triton", "Python, from week 1 day 4 on (280 MB)"));
     add(report, find_module(report, "jupyter", "notebook", "the lessons as notebooks"));
     add(report, find_editor(report));
 }

@@ -82,6 +82,10 @@ void cli_learn_print_place(struct cli_learn_session *session, const struct learn
     printf("  read   %s\n",
            cli_learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md",
                                                     session->folder, exercise->lesson->id)));
+    const char *words = lk_arena_printf(session->arena, "%s/python.md", session->folder);
+    if (exercise->is_python && access(words, F_OK) == 0)
+        printf("  beside %s   what the text's CUDA C is in Python\n",
+               cli_learn_shown(session, words));
     printf("  fix    %s   %s\n", cli_learn_shown(session, path), exercise->title);
     if (state.passed)
         printf("  %ssolved%s; next: %s\n", style(HOST_GREEN), style(HOST_PLAIN),

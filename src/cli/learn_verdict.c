@@ -135,7 +135,7 @@ static void print_failure(const char *path, const char *shown, const struct lear
     static const char *const words[LEARN_STAGES] = {
         [LEARN_COMPILE] = "it does not compile yet",
         [LEARN_WRONG] = "the result is not right yet",
-        [LEARN_FAULT] = "the kernel does not run to its end",
+        [LEARN_FAULT] = "it does not run to its end",
         [LEARN_CHECK] = "results are right, but the kernel has an error",
         [LEARN_LIMIT] = "right, and not yet good enough",
         [LEARN_BROKEN] = "nothing could be graded"};
@@ -155,10 +155,12 @@ static void print_failure(const char *path, const char *shown, const struct lear
 static void print_passed(const struct learn_exercise *exercise, const struct learn_verdict *verdict)
 {
     char time[32];
-    char *text = lk_format("right on all %u sizes; no races, no stray accesses; %s for %s "
-                           "(modelled)",
-                           verdict->sizes, learn_duration(time, verdict->modelled_us),
-                           exercise->problem.size[exercise->problem.measured]);
+    char *text = exercise->package
+                     ? lk_format("right on all %u sizes", verdict->sizes)
+                     : lk_format("right on all %u sizes; no races, no stray accesses; %s for %s "
+                                 "(modelled)",
+                                 verdict->sizes, learn_duration(time, verdict->modelled_us),
+                                 exercise->problem.size[exercise->problem.measured]);
     printf("%spassed%s: ", style(HOST_GREEN), style(HOST_PLAIN));
     cli_learn_print_wrapped(text, strlen(text), strlen("passed: "));
     free(text);

@@ -60,9 +60,9 @@ static json_t *request_json(const struct learn_exercise *exercise, const char *p
         json_array_append_new(arguments, argument_json(exercise, &exercise->argument[i]));
     for (unsigned i = 0; i < exercise->constant_count; i++)
         json_array_append_new(constants, json_string(exercise->constant[i]));
-    return json_pack("{ss ss ss ss ss so so}", "source", path, "shown", shown, "kernel",
+    return json_pack("{ss ss ss ss ss so so ss*}", "source", path, "shown", shown, "kernel",
                      exercise->kernel, "arch", exercise->arch, "output", folder, "arguments",
-                     arguments, "constants", constants);
+                     arguments, "constants", constants, "package", exercise->package);
 }
 
 bool compile_python_command(struct lk_arena *arena, const struct learn_grader *grader,
@@ -71,21 +71,29 @@ bool compile_python_command(struct lk_arena *arena, const struct learn_grader *g
                             char **said)
 {
     const char *file = lk_arena_printf(arena, "%s/request.json", folder);
+    const char *package = exercise->package ? exercise->package : "triton";
     if (!grader->python)
-        *said = lk_format("%s is in Python, which needs Python 3 with Triton: 'apt install "
-                          "python3', then 'python3 -m pip install triton'\n",
-                          shown);
+        *said = lk_format("%s is in Python, which needs Python 3 with %s: 'apt install python3', "
+                          "then 'python3 -m pip install %s'\n",
+                          shown, package,
+                          strcmp(package, "cupy") == 0 ? "'cupy-cuda13x[ctk]'" : package);
     else if (!grader->python_folder)
         *said = lk_format("%s is in Python, and lockstep's own folder python is missing\n", shown);
     if (*said)
         return false;
     json_t *request = request_json(exercise, path, shown, folder);
+    const char *script = lk_arena_printf(arena, "%s/%s", grader->python_folder,
+                                         exercise->package ? "run_exercise.py" : "triton_ptx.py");
+    if (exercise->package) { /* for the worker, which calls the function: worker_host.c */
+        json_object_set_new(request, "python", json_string(grader->python));
+        json_object_set_new(request, "script", json_string(script));
+    }
     bool fine = request && json_dump_file(request, file, 0) == 0;
     json_decref(request);
     if (!fine)
         *said = lk_format("%s: cannot be written\n", file);
     lk_list_add(words, grader->python);
-    lk_list_add(words, lk_arena_printf(arena, "%s/triton_ptx.py", grader->python_folder));
+    lk_list_add(words, script);
     lk_list_add(words, file);
     return fine;
 }

@@ -78,6 +78,8 @@ unsigned learn_write_figures(const struct learn_grader *grader, const struct lea
         const struct learn_exercise *exercise = &lesson->exercise[i];
         char *why = NULL;
         keep_figures(figures, before, exercise->twin);
+        if (exercise->package)
+            continue; /* its cost is lines and copies, which lesson and limits state */
         if (exercise->is_aside) {
             keep_figures(figures, before, exercise);
             continue;
@@ -105,6 +107,8 @@ unsigned learn_write_figures(const struct learn_grader *grader, const struct lea
 char *learn_check_figures(const struct learn_exercise *exercise,
                           const struct learn_verdict *verdict)
 {
+    if (exercise->package)
+        return NULL;
     if (!exercise->has_figures)
         return lk_format("figures.json does not have it: 'learn check-course %s --figures' "
                          "writes it%s",

@@ -146,6 +146,7 @@ static bool read_sizes(struct job *job, json_t *result)
     size_t i;
     json_array_foreach(sizes, i, row)
     {
+        unsigned line = (unsigned)json_integer_value(json_object_get(row, "line"));
         const char *wrong = json_string_value(json_object_get(row, "wrong"));
         const char *fault = json_string_value(json_object_get(row, "fault"));
         if (!wrong && !fault) {
@@ -155,9 +156,9 @@ static bool read_sizes(struct job *job, json_t *result)
         if (verdict->stage == LEARN_PASSED && wrong)
             verdict_add_message(verdict, 0, "%s", wrong);
         else if (verdict->stage == LEARN_PASSED)
-            verdict_add_message(verdict, 0, "for %s: %s",
+            verdict_add_message(verdict, line, "for %s: %s",
                                 json_string_value(json_object_get(row, "size")), fault);
-        verdict_stop(verdict, wrong ? LEARN_WRONG : LEARN_FAULT, 0);
+        verdict_stop(verdict, wrong ? LEARN_WRONG : LEARN_FAULT, line);
     }
     if (error) {
         verdict_add_message(verdict, 0, "%s", error);
@@ -231,15 +232,16 @@ static void add_finding(struct job *job, const json_t *object)
     lk_buf_free(&where);
 }
 
-/* Triton keeps copies of a value in several lanes of a warp, and lets each store its own: sums whose
- * last bit differs, where a product was fused into one and not into the other. A learner has no
- * shared memory in Triton, and could do nothing about it; the result is compared as always. */
+/* Triton keeps copies of a value in several lanes of a warp, and lets each store its own: sums
+ * whose last bit differs, where a product was fused into one and not into the other. A learner has
+ * no shared memory in Triton, and could do nothing about it; the result is compared as always. */
 static bool is_of_triton(const struct job *job, const json_t *object)
 {
     static const char within_warp[] = "race between threads of a warp: write";
     const char *text = json_string_value(json_object_get(object, "text"));
     const char *space = json_string_value(json_object_get(object, "space"));
-    const char *other = json_string_value(json_object_get(json_object_get(object, "other"), "access"));
+    const char *other =
+        json_string_value(json_object_get(json_object_get(object, "other"), "access"));
     return job->exercise->is_python && finding_kind(object) == FINDING_RACE && text && space &&
            other && strcmp(space, "shared") == 0 && strcmp(other, "write") == 0 &&
            strncmp(text, within_warp, sizeof within_warp - 1) == 0;
@@ -276,7 +278,9 @@ static void read_findings(struct job *job)
 
 /* Limits ----------------------------------------------------------------------------------------*/
 
-static void check_limits(struct job *job, const struct profile_launch *launch)
+/* launch, or counters of an exercise with NumPy or CuPy; the other is NULL. */
+static void check_limits(struct job *job, const struct profile_launch *launch,
+                         const json_t *counters)
 {
     const struct learn_exercise *exercise = job->exercise;
     const struct learn_problem *problem = &exercise->problem;
@@ -286,12 +290,14 @@ static void check_limits(struct job *job, const struct profile_launch *launch)
         struct lk_buf text = {0};
         memcpy(state.variable, problem->value[problem->measured], sizeof state.variable);
         double most = expression_eval(limit->most, &state);
-        struct limits_result result = limits_check(launch, limit->counter, most, &text);
+        struct limits_result result =
+            launch ? limits_check(launch, limit->counter, most, &text)
+                   : limits_check_host(counters, limit->counter, most, &text);
         job->verdict->counter[job->verdict->counter_count++] =
             (struct learn_counter){limit->counter, result.value, most, result.kept};
         bool passed = job->verdict->stage == LEARN_PASSED;
         if (!result.kept && (passed || job->verdict->stage == LEARN_LIMIT)) {
-            unsigned line = is_learners(job, result.file) ? result.line : 0;
+            unsigned line = !launch || is_learners(job, result.file) ? result.line : 0;
             verdict_add_message(job->verdict, line, "%s", text.data);
             if (limit->why)
                 verdict_add_detail(job->verdict, "%s", limit->why);
@@ -318,7 +324,7 @@ static void read_counters(struct job *job)
         struct profile_launch *launch = profile->launches[0];
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
-        check_limits(job, launch);
+        check_limits(job, launch, NULL);
         totals_check(job->exercise, profile, job->path, job->verdict);
         profile->launch_count = 1; /* pictures are of the measured size */
         job->verdict->run = learn_run_json(job->exercise, job->path, profile);
@@ -335,18 +341,18 @@ static void report_end(struct job *job, enum host_end how, int status)
     char path[PATH_MAX], *message = NULL;
     char *log = host_read_text(file_in(job, path, "log"), &message);
     enum learn_stage stage = LEARN_FAULT;
+    const char *what = job->exercise->package ? "the function" : "the kernel";
     if (how == HOST_ENDED && status == LK_EXIT_NO_MEMORY)
         how = HOST_TOO_BIG; /* it asked for more at once than it could get */
     if (how == HOST_TOO_SLOW) {
         verdict_add_message(job->verdict, 0,
-                            "the kernel was stopped after %u seconds: is there an endless loop?",
+                            "%s was stopped after %u seconds: is there an endless loop?", what,
                             seconds_of(job));
     } else if (how == HOST_TOO_BIG) {
-        verdict_add_message(job->verdict, 0,
-                            "the kernel was stopped: it uses more than %u MiB of memory",
-                            mib_of(job));
+        verdict_add_message(job->verdict, 0, "%s was stopped: it uses more than %u MiB of memory",
+                            what, mib_of(job));
     } else if (how == HOST_TOO_LOUD) {
-        verdict_add_message(job->verdict, 0, "the kernel was stopped: it prints without end");
+        verdict_add_message(job->verdict, 0, "%s was stopped: it prints without end", what);
     } else if (how == HOST_INTERRUPTED) {
         verdict_add_message(job->verdict, 0, "stopped before it was graded");
         stage = LEARN_BROKEN;
@@ -463,7 +469,10 @@ static void read_results(struct job *job)
         return;
     bool fine = read_sizes(job, result);
     read_log(job);
-    if (fine) {
+    if (fine && job->exercise->package) {
+        if (job->verdict->right == job->exercise->problem.size_count)
+            check_limits(job, NULL, json_object_get(result, "counters"));
+    } else if (fine) {
         read_findings(job);
         read_counters(job);
         run_large(job);

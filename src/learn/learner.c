@@ -101,9 +101,20 @@ static bool copy_text(const char *folder, const struct learn_lesson *lesson, cha
     return fine;
 }
 
+/* What the lessons' words are in Triton: python.md of the course, for whoever writes Python. */
+static bool copy_python_text(const char *folder, const struct learn_exercise *exercise,
+                             char **message)
+{
+    const char *from =
+        lk_arena_printf(exercise->lesson->arena, "%s/../../python.md", exercise->lesson->folder);
+    return !exercise->is_python || access(from, F_OK) != 0 ||
+           copy_file(from, lk_format("%s/python.md", folder), message);
+}
+
 bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, char **message)
 {
     return copy_text(folder, exercise->lesson, message) &&
+           copy_python_text(folder, exercise, message) &&
            copy_file(learn_path(exercise, learn_given(exercise)), learner_file(folder, exercise),
                      message);
 }
@@ -307,13 +318,14 @@ static json_t *lesson_json(const struct learn_lesson *lesson, struct learn_progr
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
         const struct learn_exercise *exercise = &lesson->exercise[i];
         struct learn_state state = learn_progress_state(progress, exercise);
-        json_array_append_new(exercises, json_pack("{ss ss ss sb si sb}", "name", exercise->name,
-                                                   "title", exercise->title, "language",
-                                                   exercise->is_python ? "python"
-                                                   : exercise->is_c    ? "c"
-                                                                       : "cuda",
-                                                   "passed", state.passed, "attempts",
-                                                   (int)state.attempts, "kata", exercise->is_kata));
+        json_array_append_new(exercises,
+                              json_pack("{ss ss ss sb si sb sb}", "name", exercise->name, "title",
+                                        exercise->title, "language",
+                                        exercise->is_python ? "python"
+                                        : exercise->is_c    ? "c"
+                                                            : "cuda",
+                                        "passed", state.passed, "attempts", (int)state.attempts,
+                                        "kata", exercise->is_kata, "aside", exercise->is_aside));
     }
     return json_pack("{ss ss si si si so}", "id", lesson->id, "title", lesson->title, "minutes",
                      (int)lesson->minutes, "questions", (int)lesson->question_count,

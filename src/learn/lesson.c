@@ -188,7 +188,7 @@ static bool read_limits(struct lesson_reader *reader, json_t *object,
             reader_formula(reader, json_object_get(each, "most"), "most", &names, &limit->text);
         if (!limit->counter || !limit->most)
             return false;
-        if (!limits_knows(limit->counter))
+        if (!(exercise->package ? limits_knows_host : limits_knows)(limit->counter))
             return reader_fail(reader, "counter",
                                "there is no counter '%s'; src/gpu/counters.def and docs/learn.md "
                                "list them",

@@ -104,9 +104,10 @@ struct learn_exercise {
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;
-    bool is_c;      /* plain C, run by one thread; files end in .c */
-    bool is_python; /* a Triton kernel; files end in .py */
-    bool is_aside;  /* of a day that goes on in Python without it: learn_course_speak */
+    bool is_c;           /* plain C, run by one thread; files end in .c */
+    bool is_python;      /* a Triton kernel; files end in .py */
+    const char *package; /* "numpy" or "cupy": a function in Python that is called; else NULL */
+    bool is_aside;       /* of a day that goes on in Python without it: learn_course_speak */
     struct learn_exercise *twin; /* the same problem in the other language; NULL if there is none */
     bool is_kata;                /* to be done again any day; a day is finished without it */
     const char *arch;            /* the oldest GPU that it is compiled for: "75" */

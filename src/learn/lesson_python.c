@@ -45,14 +45,47 @@ static void clear_own(struct learn_exercise *exercise)
     exercise->problem.keeps_multiples = true;
 }
 
+/* "runs": the file has a function that is called, not a kernel that is compiled. */
+static bool read_package(struct lesson_reader *reader, json_t *object,
+                         struct learn_exercise *exercise)
+{
+    exercise->package = reader_text(reader, object, "runs", false);
+    if (!exercise->package)
+        return !reader->error;
+    if (strcmp(exercise->package, "numpy") != 0 && strcmp(exercise->package, "cupy") != 0)
+        return reader_fail(reader, "runs", "must be \"numpy\" or \"cupy\"");
+    if (json_object_get(object, "grid") || json_object_get(object, "totals"))
+        return reader_fail(reader, "runs", "a function that is called has no grid and no totals");
+    if (!json_object_get(object, "arguments"))
+        return reader_fail(reader, "arguments", "is missing");
+    exercise->problem.large = NULL;
+    exercise->problem.keeps_multiples = false;
+    return true;
+}
+
+static bool check_arguments(struct lesson_reader *reader, const struct learn_exercise *exercise)
+{
+    for (unsigned i = 0; i < exercise->argument_count; i++) {
+        const struct learn_argument *argument = &exercise->argument[i];
+        if (argument->kind == LEARN_MAP)
+            return reader_fail(reader, "arguments", "a kernel in Python takes no tensor map");
+        if (exercise->package && argument->kind == LEARN_BUFFER &&
+            exercise->problem.buffer[argument->buffer].role == ZOO_OUT)
+            return reader_fail(reader, "arguments", "'%s' is what the function returns",
+                               argument->text);
+    }
+    return true;
+}
+
 static bool read_twin(struct lesson_reader *reader, json_t *object, struct learn_exercise *exercise)
 {
     const struct learn_exercise *other = exercise->twin;
     struct expression_names names;
     clear_own(exercise);
     if (!reader_keys(reader, object,
-                     "title kernel arch grid constants arguments limits totals several_writers "
-                     "before shipped wrong equivalent hints"))
+                     "title kernel runs arch grid constants arguments limits totals "
+                     "several_writers before shipped wrong equivalent hints") ||
+        !read_package(reader, object, exercise))
         return false;
     const char *title = reader_text(reader, object, "title", false);
     const char *kernel = reader_text(reader, object, "kernel", false);
@@ -62,7 +95,7 @@ static bool read_twin(struct lesson_reader *reader, json_t *object, struct learn
     exercise->arch = arch ? arch : "80";
     exercise->shipped = reader_text(reader, object, "shipped", true);
     if (reader->error || !read_constants(reader, object, exercise, &names) ||
-        !lesson_read_grid(reader, object, &names, exercise))
+        (!exercise->package && !lesson_read_grid(reader, object, &names, exercise)))
         return false;
     if (json_object_get(object, "arguments")) {
         memset(exercise->argument, 0, sizeof exercise->argument);
@@ -72,10 +105,7 @@ static bool read_twin(struct lesson_reader *reader, json_t *object, struct learn
         return false;
     if (!exercise->several_writers)
         exercise->several_writers = other->several_writers;
-    for (unsigned i = 0; i < exercise->argument_count; i++)
-        if (exercise->argument[i].kind == LEARN_MAP)
-            return reader_fail(reader, "arguments", "a kernel in Python takes no tensor map");
-    return true;
+    return check_arguments(reader, exercise);
 }
 
 static struct learn_exercise *find(struct learn_lesson *lesson, const char *name)

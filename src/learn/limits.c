@@ -192,3 +192,44 @@ struct limits_result limits_check(const struct profile_launch *launch, const cha
     return ratio ? check_ratio(ratio, launch, most, text)
                  : check_total(find_counter(counter), launch, most, text);
 }
+
+/* With NumPy and CuPy ---------------------------------------------------------------------------*/
+
+static const struct host_counter {
+    const char *name, *words;
+} host_counters[] = {{"python_lines", "lines of Python that ran"},
+                     {"launches", "kernels that CuPy launched"},
+                     {"copies_to_gpu", "copies to the GPU"},
+                     {"copies_to_host", "copies back from the GPU"},
+                     {"bytes_to_gpu", "bytes copied to the GPU"},
+                     {"bytes_to_host", "bytes copied back from the GPU"}};
+
+static const struct host_counter *find_host_counter(const char *name)
+{
+    for (size_t i = 0; i < sizeof host_counters / sizeof *host_counters; i++)
+        if (strcmp(host_counters[i].name, name) == 0)
+            return &host_counters[i];
+    return NULL;
+}
+
+bool limits_knows_host(const char *counter)
+{
+    return find_host_counter(counter) || find_counter(counter) >= 0;
+}
+
+struct limits_result limits_check_host(const json_t *counters, const char *counter, double most,
+                                       struct lk_buf *text)
+{
+    const struct host_counter *known = find_host_counter(counter);
+    const json_t *object = json_object_get(counters, counter);
+    struct limits_result result = {
+        .value = json_number_value(json_object_get(object, "value")),
+        .line = (unsigned)json_integer_value(json_object_get(object, "line"))};
+    result.kept = object && result.value <= most;
+    if (!object)
+        lk_buf_printf(text, "%s was not counted", counter);
+    else if (!result.kept)
+        lk_buf_printf(text, "%s is %.0f, at most %.0f is allowed%s%s%s", counter, result.value,
+                      most, known ? " (" : "", known ? known->words : "", known ? ")" : "");
+    return result;
+}

@@ -17,6 +17,13 @@ struct limits_result {
     unsigned line;
 };
 
+/* The same for an exercise with NumPy or CuPy, of which there are also lines, launches and copies.
+ */
+bool limits_knows_host(const char *counter);
+/* Evaluates a counter of {"python_lines": {"value": 12, "line": 7}, ..}: worker_host.c. */
+struct limits_result limits_check_host(const json_t *counters, const char *counter, double most,
+                                       struct lk_buf *text);
+
 /* Evaluates a counter of launch. If it is above most, says why in text, without file and line. */
 struct limits_result limits_check(const struct profile_launch *launch, const char *counter,
                                   double most, struct lk_buf *text);

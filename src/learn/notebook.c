@@ -6,10 +6,12 @@
 
 #include "base/hash.h"
 #include "host/files.h"
+#include "learn/ready.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct maker {
     const struct learn_lesson *lesson;
@@ -132,7 +134,8 @@ static bool add_exercises(struct maker *maker)
 {
     maker->placed = true;
     for (unsigned i = 0; i < maker->lesson->exercise_count; i++)
-        if (!add_exercise(maker, &maker->lesson->exercise[i]))
+        if (!maker->lesson->exercise[i].is_aside &&
+            !add_exercise(maker, &maker->lesson->exercise[i]))
             return false;
     return true;
 }
@@ -185,11 +188,10 @@ static bool add_lesson_text(struct maker *maker)
 
 /* Quiz ------------------------------------------------------------------------------------------*/
 
-static void add_question(struct maker *maker, unsigned number)
+static void add_question_text(struct maker *maker, unsigned number)
 {
     const struct learn_question *question = &maker->lesson->question[number];
     struct lk_buf text = {0};
-    char id[32];
     lk_buf_printf(&text, "**%u.** ", number + 1);
     add_plain(&text, question->question);
     lk_buf_printf(&text, "\n");
@@ -199,6 +201,14 @@ static void add_question(struct maker *maker, unsigned number)
     }
     add_text(maker, text.data, text.size);
     lk_buf_free(&text);
+}
+
+static void add_question(struct maker *maker, unsigned number)
+{
+    const struct learn_question *question = &maker->lesson->question[number];
+    struct lk_buf text = {0};
+    char id[32];
+    add_question_text(maker, number);
     lk_buf_printf(&text, "%%lockstep quiz %s %u answer=", maker->lesson->id, number + 1);
     if (maker->solutions)
         lk_buf_printf(&text, "%u", question->answer + 1);
@@ -242,27 +252,84 @@ bool learn_notebook_is_ours(json_t *notebook)
     return strcmp(written, hash) == 0;
 }
 
-json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char **message)
+static void add_load(struct maker *maker)
 {
     static const char load[] =
         "# \"No module named 'lockstep'\"? Start Jupyter the way 'lockstep learn notebooks' "
         "says.\n%load_ext lockstep";
+    add_cell(maker, true, "load", load, strlen(load));
+}
+
+static json_t *whole(const struct maker *maker)
+{
     char hash[17];
+    json_t *notebook =
+        json_pack("{so s{s{ss ss ss} s{ss}} si si}", "cells", maker->cells, "metadata",
+                  "kernelspec", "display_name", "Python 3", "language", "python", "name", "python3",
+                  "language_info", "name", "python", "nbformat", 4, "nbformat_minor", 5);
+    hash_notebook(notebook, hash);
+    json_object_set_new(json_object_get(notebook, "metadata"), "lockstep",
+                        json_pack("{ss ss}", "lesson", maker->lesson->id, "written", hash));
+    return notebook;
+}
+
+/* What the lesson's words are in Triton: course/python.md, if there is one. */
+static bool add_python_text(struct maker *maker)
+{
+    const struct learn_lesson *lesson = maker->lesson;
+    const char *path = lk_arena_printf(lesson->arena, "%s/../../python.md", lesson->folder);
+    bool python = false;
+    for (unsigned i = 0; i < lesson->exercise_count; i++)
+        python |= lesson->exercise[i].is_python;
+    if (!python || access(path, F_OK) != 0)
+        return true;
+    char *text = read_text(maker, path);
+    if (text)
+        add_text(maker, text, strlen(text));
+    free(text);
+    return text != NULL;
+}
+
+json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char **message)
+{
     struct maker maker = {lesson, solutions, json_array(), .message = message};
     *message = NULL;
-    add_cell(&maker, true, "load", load, strlen(load));
+    add_load(&maker);
     add_text(&maker, guide, strlen(guide));
-    if (!add_lesson_text(&maker)) {
+    if (!add_python_text(&maker) || !add_lesson_text(&maker)) {
         json_decref(maker.cells);
         return NULL;
     }
     add_quiz(&maker);
-    json_t *notebook =
-        json_pack("{so s{s{ss ss ss} s{ss}} si si}", "cells", maker.cells, "metadata", "kernelspec",
-                  "display_name", "Python 3", "language", "python", "name", "python3",
-                  "language_info", "name", "python", "nbformat", 4, "nbformat_minor", 5);
-    hash_notebook(notebook, hash);
-    json_object_set_new(json_object_get(notebook, "metadata"), "lockstep",
-                        json_pack("{ss ss}", "lesson", lesson->id, "written", hash));
-    return notebook;
+    return whole(&maker);
+}
+
+json_t *learn_notebook_ready(const struct learn_ready *ready, bool solutions)
+{
+    static const char intro
+        [] =
+            "# Are you ready?\n\nRun the cells from top to bottom (Shift-Enter). The next one "
+            "looks "
+            "at this computer: what exercises need, what the Python path needs besides, and how to "
+            "get what is missing. A GPU is not needed.",
+   asks[] = "## Where to begin\n\nThe questions below are about what the course builds on. Answer "
+            "them without looking anything up: what you miss says where to begin.",
+   last[] =
+        "Write the numbers of your answers after `answer=`, with commas between them, and run the "
+        "cell: `answer=2,4,1` and so on, one for each question.";
+    struct maker maker = {ready->quiz, solutions, json_array()};
+    struct lk_buf text = {0};
+    add_load(&maker);
+    add_text(&maker, intro, strlen(intro));
+    add_cell(&maker, true, "look", "%lockstep ready", strlen("%lockstep ready"));
+    add_text(&maker, asks, strlen(asks));
+    for (unsigned i = 0; i < ready->quiz->question_count; i++)
+        add_question_text(&maker, i);
+    add_text(&maker, last, strlen(last));
+    lk_buf_printf(&text, "%%lockstep ready answer=");
+    for (unsigned i = 0; solutions && i < ready->quiz->question_count; i++)
+        lk_buf_printf(&text, "%s%u", i ? "," : "", ready->quiz->question[i].answer + 1);
+    add_cell(&maker, true, "answers", text.data, text.size);
+    lk_buf_free(&text);
+    return whole(&maker);
 }

@@ -10,6 +10,9 @@
 /* With solutions the exercises' cells hold ours, and the questions are answered. NULL and a
  * malloc'd message. The notebook carries a mark by which learn_notebook_is_ours recognises it. */
 json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char **message);
+/* 00_ready_check: looks at this computer and asks the questions of 'learn ready'. */
+struct learn_ready;
+json_t *learn_notebook_ready(const struct learn_ready *ready, bool solutions);
 
 /* Is it as learn_notebook made it, or was it changed or run since? */
 bool learn_notebook_is_ours(json_t *notebook);
@@ -20,11 +23,10 @@ enum learn_notebook_end {
     LEARN_NOTEBOOK_KEPT, /* the file was changed or run */
     LEARN_NOTEBOOK_FAILED
 };
-/* Writes path. force: a changed notebook is set aside, and *aside says where (malloc'd).
+/* Writes it into path. force: a changed notebook is set aside, and *aside says where (malloc'd).
  * Failed: with a malloc'd message. */
-enum learn_notebook_end learn_notebook_write(const struct learn_lesson *lesson, const char *path,
-                                             bool solutions, bool force, char **aside,
-                                             char **message);
+enum learn_notebook_end learn_notebook_write(const json_t *notebook, const char *path, bool force,
+                                             char **aside, char **message);
 
 /* Links as a notebook can follow them; text is a lesson's Markdown. Malloc'd. */
 char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size);

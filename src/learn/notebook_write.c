@@ -1,5 +1,5 @@
 /*
- * notebook_write.c: a lesson's notebook into a file. One that was changed or run is not
+ * notebook_write.c: a notebook into a file. One that was changed or run is not
  * overwritten, or only after it was set aside.
  */
 #include "learn/notebook.h"
@@ -60,15 +60,11 @@ static bool write_whole(const char *path, const json_t *notebook, char **message
     return written;
 }
 
-enum learn_notebook_end learn_notebook_write(const struct learn_lesson *lesson, const char *path,
-                                             bool solutions, bool force, char **aside,
-                                             char **message)
+enum learn_notebook_end learn_notebook_write(const json_t *notebook, const char *path, bool force,
+                                             char **aside, char **message)
 {
     enum learn_notebook_end end = LEARN_NOTEBOOK_FAILED;
     *aside = *message = NULL;
-    json_t *notebook = learn_notebook(lesson, solutions, message);
-    if (!notebook)
-        return end;
     bool is_theirs = is_the_learners(path);
     if (is_same(path, notebook))
         end = LEARN_NOTEBOOK_SAME;
@@ -77,6 +73,5 @@ enum learn_notebook_end learn_notebook_write(const struct learn_lesson *lesson, 
     else if ((!is_theirs || (*aside = set_aside(path, message))) &&
              write_whole(path, notebook, message))
         end = LEARN_NOTEBOOK_WRITTEN;
-    json_decref(notebook);
     return end;
 }

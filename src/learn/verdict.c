@@ -42,6 +42,15 @@ static void add_detail(struct learn_verdict *verdict, const char *text)
     last->detail = longer;
 }
 
+/* The checker and the log may both tell that a launch was stopped. */
+static bool is_said(const struct learn_verdict *verdict, unsigned line, const char *text)
+{
+    for (unsigned i = 0; i < verdict->message_count; i++)
+        if (verdict->message[i].line == line && strcmp(verdict->message[i].text, text) == 0)
+            return true;
+    return false;
+}
+
 void verdict_add_message(struct learn_verdict *verdict, unsigned line, const char *format, ...)
 {
     struct lk_buf text = {0};
@@ -49,6 +58,10 @@ void verdict_add_message(struct learn_verdict *verdict, unsigned line, const cha
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
+    if (is_said(verdict, line, text.data)) {
+        lk_buf_free(&text);
+        return;
+    }
     char *more = strchr(text.data, '\n');
     if (more)
         *more++ = 0;

@@ -15,6 +15,7 @@
 #include "learn/draw.h"
 #include "learn/problem.h"
 #include "learn/reader.h"
+#include "learn/worker.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -168,8 +169,8 @@ static void measure(const struct problem_timed *timed, json_t *row)
 }
 
 /* One size: launch and compare. False if nothing more can be run. */
-static bool run_size(const struct learn_exercise *exercise, unsigned size,
-                     struct loaded *loaded, json_t *sizes, char **message)
+static bool run_size(const struct learn_exercise *exercise, unsigned size, struct loaded *loaded,
+                     json_t *sizes, char **message)
 {
     struct zoo_device *device = loaded->device;
     static const struct zoo_variant none = {.name = "exercise"};
@@ -335,11 +336,13 @@ static bool choose_sizes(struct lk_arena *arena, struct learn_exercise *exercise
 bool learn_worker(const struct learn_exercise *exercise, const struct learn_worker_files *files,
                   uint64_t seed)
 {
-    char *message = NULL, *ptx = host_read_text(files->ptx, &message);
+    char *message = NULL, *ptx = exercise->package ? NULL : host_read_text(files->ptx, &message);
     struct lk_arena *arena = lk_arena_create();
     struct learn_exercise chosen = *exercise;
     json_t *result = json_pack("{s[] sn}", "sizes", "error");
     struct compile_launch own = {0};
+    if (exercise->package && choose_sizes(arena, &chosen, seed, &message))
+        worker_run_host(&chosen, files, result, &message);
     if (ptx && choose_sizes(arena, &chosen, seed, &message) &&
         (!exercise->is_python || compile_read_launch(files->ptx, &own, &message)))
         run_all(&chosen, ptx, exercise->is_python ? &own : NULL, files->gpu, result, &message);

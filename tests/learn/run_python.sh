@@ -1,17 +1,25 @@
 #!/bin/sh
-# The course in Python: exercises as Triton kernels. Solutions pass, wrong kernels get their verdicts, a
-# learner changes the language, and a file that is more than a kernel is refused before it runs. Without
-# Triton, what says so is tested. No times are compared.
+# The course in Python: exercises as Triton kernels, and with NumPy and CuPy in the first three days.
+# Solutions pass, wrong kernels get their verdicts, a learner changes the language, and a file that is more
+# than an exercise is refused before it runs. Where a package is missing, what says so is tested. No times are
+# compared. A day of each week is graded here, every day with LOCKSTEP_TEST_ALL=yes (make test-python-course).
 set -u
 root=$(pwd)
 . "$root/tests/expect.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Triton of this Python, or of scripts/get-clients
-triton=${LOCKSTEP_PYTHON:-python3}
-if ! "$triton" -c 'import triton' 2>/dev/null; then
-    triton=$("$root/scripts/get-clients" --find triton)/bin/python
-fi
+# with PACKAGE CLIENT...: a Python that has it: LOCKSTEP_PYTHON, python3, or one of scripts/get-clients
+with() {
+    package=$1
+    shift
+    for each in "${LOCKSTEP_PYTHON:-python3}" python3 $(for name; do
+        "$root/scripts/get-clients" --find "$name" | sed 's|$|/bin/python|'
+    done); do
+        "$each" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$package') is None)" 2>/dev/null &&
+            echo "$each" && return
+    done
+}
+triton=$(with triton triton torch) numpy=$(with numpy cupy torch) cupy=$(with cupy cupy)
 export HOME="$work/home" XDG_DATA_HOME="$work/data"
 unset LOCKSTEP_PROGRESS LOCKSTEP_COURSE LOCKSTEP_GPU LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PROFILE \
     LOCKSTEP_CHECK LOCKSTEP_TRACE LD_LIBRARY_PATH VIRTUAL_ENV
@@ -34,14 +42,76 @@ python3 -m venv --without-pip "$work/bare" >/dev/null 2>&1
 if [ -x "$work/bare/bin/python" ]; then
     expect no-triton 1 'nothing could be graded.*Triton is not installed for .*pip install triton' \
         env LOCKSTEP_PYTHON="$work/bare/bin/python" $learn check add
+    expect no-numpy 1 'nothing could be graded.*numpy is not installed for .*pip install numpy. gets it' \
+        env LOCKSTEP_PYTHON="$work/bare/bin/python" $learn check cost
+    expect no-cupy 1 "nothing could be graded.*cupy is not installed for .*pip install 'cupy-cuda13x\[ctk\]" \
+        env LOCKSTEP_PYTHON="$work/bare/bin/python" $learn check matvec
 else
     skip no-triton "python3 has no venv"
 fi
 
-if ! "$triton" -c 'import triton' 2>/dev/null; then
-    skip python-exercises "there is no Triton: scripts/get-clients triton"
-    exit 0
+expect not-in-python 2 'median is not given in Python: its file is median.c' \
+    $learn check median --file mine/week1/day4_first_kernel/add.py
+
+# NumPy: the file runs, so what it may do is looked at first
+refuse_function() { # NAME PATTERN, and what stands in the function dot; the rest comes before it
+    { printf 'import numpy as np\n%s\n\ndef dot(x, y):\n' "${3:-}"; cat; } >"$1.py"
+    expect "function-$1" 1 "$2" env LOCKSTEP_PYTHON="$numpy" $learn check dot --seconds 3 --file "$1.py"
+}
+if [ -n "$numpy" ]; then
+    refuse_function import 'import.py:2:1: error: this exercise imports math, numpy and nothing else, not os' \
+        'import os' <<PY
+    return os.getcwd()
+PY
+    refuse_function file "file.py:5:5: error: 'open' is not for exercises: no files, no programs" <<PY
+    open("$work/ran", "w")
+PY
+    refuse_function numpy-file "'save' is not for exercises" <<PY
+    np.save("$work/ran", x)
+PY
+    refuse_function runs 'only imports, constants and functions: the grader calls dot itself' 'print(1)' <<PY
+    return 0
+PY
+    refuse_function syntax 'syntax.py:5:[0-9]+: error: invalid syntax' <<PY
+    return = 1
+PY
+    refuse_function raises 'raises.py:5: for n=1000: IndexError: index 1000 is out of bounds' <<PY
+    return x[len(x)]
+PY
+    refuse_function endless 'does not run to its end.*the function was stopped after 3 seconds: is there an endless' <<PY
+    while True:
+        pass
+PY
+    refuse_function nothing 'the function returns nothing: is there a .return' <<PY
+    np.dot(x, y)
+PY
+    refuse_function constant 'wrong result for n=1000: s\[0\] must be ' <<PY
+    return 1
+PY
+    expect nothing-ran-there 2 'No such file' ls "$work/ran"
 fi
+
+# Every exercise of the days that run here
+days() { # PYTHON NAME DAY...
+    python=$1 kind=$2
+    shift 2
+    for day; do
+        [ -z "$python" ] || LOCKSTEP_PYTHON=$python expect "$kind-$day" 0 '(^| )0 things to fix' \
+            $learn check-course "$day" --python
+        [ -n "$python" ] || skip "$kind-$day" "there is no $kind: scripts/get-clients $kind"
+    done
+}
+days "$numpy" numpy week1/day1
+days "$cupy" cupy week1/day2 ${LOCKSTEP_TEST_ALL:+week1/day3}
+if [ -n "${LOCKSTEP_TEST_ALL:-}" ]; then
+    (cd "$root/course" && ls -d week*/day*) | grep -v '^week1/day[123]_' >"$work/days.txt"
+else
+    printf '%s\n' week1/day4 week2/day5 week3/day7 week4/day6 >"$work/days.txt"
+fi
+# shellcheck disable=SC2046 # a word for each day
+days "$triton" triton $(cat "$work/days.txt")
+
+[ -n "$triton" ] || exit 0
 export LOCKSTEP_PYTHON="$triton"
 
 # A learner's day, and another
@@ -104,6 +174,3 @@ refuse none 'there is no kernel .add. in the file' <<PY
 import triton
 PY
 expect nothing-ran 2 'No such file' ls "$work/ran"
-
-# Every exercise in Python
-expect python-course 0 '(^| )0 things to fix' $learn check-course --python

@@ -1,7 +1,9 @@
 """Every notebook of a course is valid and whole, and its cells do what they should: the exercises
 as they are given fail with the verdict that the lesson states, and with --solutions they pass.
 
-  check_notebooks.py COURSE NAME     NAME stands in front of the tests' names
+  check_notebooks.py COURSE NAME [c|python [LESSON ..]]
+      NAME stands in front of the tests' names. The language is chosen first; only those lessons are
+      executed if any are named, and the form of all is looked at.
 
 One Jupyter kernel runs all notebooks of a kind: to start one takes longer than most lessons. Where
 there is no Jupyter, the cells are given to the magic without it.
@@ -80,7 +82,8 @@ def check_form(name, notebook, lesson, folder):
     expect(f"{name} loads", "%load_ext lockstep" in source(first), first)
     keys = [source(cell).splitlines()[0] for cell in notebook["cells"]
             if source(cell).startswith("%%lockstep")]
-    wanted = [f"%%lockstep exercise {lesson['id']}/{each['name']}" for each in lesson["exercises"]]
+    wanted = [f"%%lockstep exercise {lesson['id']}/{each['name']}" for each in lesson["exercises"]
+              if not each["aside"]]
     expect(f"{name} exercises", keys == wanted, keys)
     quiz = sum(source(cell).startswith("%lockstep quiz") for cell in notebook["cells"])
     expect(f"{name} questions", quiz == lesson["questions"], quiz)
@@ -146,7 +149,7 @@ def stated_verdict(exercise):
     def rename(match):
         lines = re.sub(r"\d+", lambda number: str(int(number[0]) + 1), match[2] or "")
         return f"{exercise['name']}.{match[1]}{lines}"
-    return re.sub(r"exercise\\*\.(cu?)\b(:[\d(|)]+)?", rename, exercise["shipped"])
+    return re.sub(r"exercise\\*\.(cu?|py)\b(:[\d(|)]+)?", rename, exercise["shipped"])
 
 
 def check_runs(name, notebook, ran, lesson, solutions):
@@ -168,23 +171,52 @@ def check_runs(name, notebook, ran, lesson, solutions):
             expect(f"{name} question {which}", text.startswith(wanted), text)
 
 
+def stated_of(folder, language):
+    """The lesson as its files state it, in the learner's language."""
+    stated = json.loads((folder / "lesson.json").read_text())
+    others = folder / "python.json"
+    if language == "python" and others.exists():
+        twins = json.loads(others.read_text())
+        stated["exercises"] = [{**each, **twins.get(each["name"], {})} for each in stated["exercises"]]
+    return stated
+
+
+def check_ready(name, notebook, runner, solutions):
+    """00_ready_check: the computer is looked at, and the right answers are."""
+    faults = list(faults_of(notebook))
+    expect(f"{name} form", not faults, faults)
+    expect(f"{name} valid", not validation(notebook), validation(notebook))
+    texts = {cell["id"]: shown(outputs)[0]
+             for cell, outputs in zip(notebook["cells"], runner.run(notebook))}
+    expect(f"{name} looks", "simulated GPU" in texts["look"] and "triton" in texts["look"], texts["look"])
+    wanted = r"8 of 8 right\. Begin with week1/day1_baseline\.ipynb" if solutions else "simulated GPU"
+    expect(f"{name} answers", re.search(wanted, texts["answers"]), texts["answers"])
+
+
 def main():
     course, prefix = Path(sys.argv[1]).resolve(), sys.argv[2]
+    language, only = (sys.argv[3] if len(sys.argv) > 3 else "c"), sys.argv[4:]
     os.environ["LOCKSTEP_COURSE"] = str(course)
+    learn("language", language)
     lessons = learn("list")
+    ready = ["00_ready_check"] if (course / "ready.json").exists() else []
     for kind, words in (("given", []), ("solved", ["--solutions"])):
         folder = Path(f"{prefix}-{kind}")
         learn("notebooks", str(folder), *words)
         written = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.ipynb"))
-        expect(f"{prefix} {kind} all", written == sorted(f"{each['id']}.ipynb" for each in lessons),
-               written)
+        wanted = ready + [each["id"] for each in lessons]
+        expect(f"{prefix} {kind} all", written == sorted(f"{each}.ipynb" for each in wanted), written)
         runner = Jupyter() if nbformat else Direct()
+        for each in ready if language == "c" else []:
+            notebook = json.loads((folder / f"{each}.ipynb").read_text())
+            check_ready(f"{prefix} {kind} {each}", notebook, runner, kind == "solved")
         for lesson in lessons:
             name = f"{prefix} {kind} {lesson['id']}"
             notebook = json.loads((folder / f"{lesson['id']}.ipynb").read_text())
             check_form(name, notebook, lesson, course / lesson["id"])
-            stated = json.loads((course / lesson["id"] / "lesson.json").read_text())
-            check_runs(name, notebook, runner.run(notebook), stated, kind == "solved")
+            if not only or lesson["id"] in only:
+                stated = stated_of(course / lesson["id"], language)
+                check_runs(name, notebook, runner.run(notebook), stated, kind == "solved")
         runner.close()
 
 

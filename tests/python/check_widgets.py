@@ -34,7 +34,7 @@ def pictures():
         interactive("nothing")
         expect("unknown interactive", False, "no word")
     except Trouble as trouble:
-        expect("unknown interactive", "there are banks, coalescing" in str(trouble), str(trouble))
+        expect("unknown interactive", "banks, coalescing" in str(trouble), str(trouble))
 
 
 class Widget:

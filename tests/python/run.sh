@@ -1,5 +1,6 @@
 #!/bin/bash
-# 'lockstep learn notebooks' and the magic of python/lockstep. Every lesson's notebook is executed:
+# 'lockstep learn notebooks' and the magic of python/lockstep. Every lesson's notebook is executed, and a few
+# of those in Python (all with 'make test-python-course'):
 # by Jupyter where it is installed (Debian: python3-nbclient python3-ipykernel), else without it.
 # shellcheck disable=SC1091,SC2034,SC2154
 set -u
@@ -7,6 +8,7 @@ root=$(pwd)
 . tests/expect.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+home=$HOME # where scripts/get-clients has its cache
 export HOME="$work/home" XDG_DATA_HOME="$work/data" TMPDIR="$work/tmp"
 export PYTHONDONTWRITEBYTECODE=1 PYDEVD_DISABLE_FILE_VALIDATION=1
 export PYTHONPATH="$root/python:$root/tests/python"
@@ -72,3 +74,25 @@ expect one-answer-zero 2 "a question takes a whole number from 1 to 4, not '0'" 
 "$python" "$root/tests/python/check_notebooks.py" "$small" small || echo "not ok small ends early"
 "$python" "$root/tests/python/check_notebooks.py" "$root/course" course ||
     echo "not ok course ends early"
+
+# The same in Python, where the packages are: a few days, or all with LOCKSTEP_TEST_ALL=yes
+in_python() { # PACKAGE CLIENT DAY...
+    local package=$1 client=$2 with
+    shift 2
+    for with in "${LOCKSTEP_PYTHON:-python3}" "$(HOME=$home "$root/scripts/get-clients" --find "$client")/bin/python"; do
+        "$with" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$package') is None)" 2>/dev/null || continue
+        LOCKSTEP_PYTHON=$with "$python" "$root/tests/python/check_notebooks.py" "$root/course" \
+            "course-$package" python "$@" || echo "not ok course with $package ends early"
+        return
+    done
+    skip "course-$package" "there is no $package: scripts/get-clients $client"
+}
+all=${LOCKSTEP_TEST_ALL:-}
+in_python numpy cupy week1/day1_baseline
+in_python cupy cupy week1/day2_same_on_gpu ${all:+week1/day3_how_gpus_work}
+if [ -n "$all" ]; then
+    mapfile -t days < <(cd "$root/course" && ls -d week*/day* | grep -v '^week1/day[123]_')
+else
+    days=(week4/day5_kv_cache)
+fi
+in_python triton triton "${days[@]}"

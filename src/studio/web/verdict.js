@@ -10,7 +10,7 @@ const HEADLINES = {
     passed: "Passed",
     compile: "It does not compile yet",
     wrong: "The result is not right yet",
-    fault: "The kernel does not run to its end",
+    fault: "It does not run to its end",
     check: "Results are right, but the kernel has an error",
     limit: "Right, and not yet good enough",
     broken: "Nothing could be graded",
@@ -135,8 +135,8 @@ export function showVerdict(place, verdict, { exercise, when, goTo }) {
         element("h3", { id: "headline", class: passed ? "good" : "bad" },
             HEADLINES[verdict.stage] ?? verdict.stage,
             when ? element("span", { class: "soft" }, ` (${when})`) : null),
-        passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes; no ` +
-            "races, no stray accesses" : "Right and clean") + time + ".") : null,
+        passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes` +
+            (time ? "; no races, no stray accesses" : "") : "Right and clean") + time + ".") : null,
         verdict.messages?.length ? grader(verdict.messages, goTo) : null,
         verdict.gain?.yours || verdict.gain?.before ? gain(verdict.gain, "H200") : null,
         list.length ? counters(list) : null,

@@ -13,7 +13,7 @@ def hot_line(source, gain, out, turned, rows, cols, ROWS: tl.constexpr, COLS: tl
     inside = (r < rows)[:, None] & (c < cols)[None, :]
     factor = tl.load(gain + c, mask=c < cols)
     tile = factor[None, :] * tl.load(source + r[:, None] * cols + c[None, :], mask=inside)
-    tile = factor[None, :] * tl.load(source + r[:, None] * cols + c[None, :], mask=inside,
-                                     volatile=True)
+    again = tl.load(source + r[:, None] * cols + c[None, :], mask=inside, volatile=True)
+    tile = (tile + factor[None, :] * again) * 0.5
     tl.store(out + r[:, None] * cols + c[None, :], tile, mask=inside)
     tl.store(turned + c[:, None] * rows + r[None, :], tl.trans(tile), mask=tl.trans(inside))

@@ -1,0 +1,6 @@
+"""y is missing."""
+import numpy as np
+
+
+def dot(x, y):
+    return np.sum(x)

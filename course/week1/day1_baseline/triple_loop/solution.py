@@ -1,0 +1,13 @@
+"""Three loops in Python, as the definition has it."""
+import numpy as np
+
+
+def triple_loop(a, b):
+    m, k = a.shape
+    n = b.shape[1]
+    c = np.zeros((m, n), np.float32)
+    for i in range(m):
+        for j in range(n):
+            for p in range(k):
+                c[i, j] += a[i, p] * b[p, j]
+    return c

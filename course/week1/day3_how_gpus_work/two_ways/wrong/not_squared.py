@@ -1,0 +1,11 @@
+"""The difference is to be squared."""
+import cupy as cp
+
+
+def two_ways(x, w):
+    x, w = cp.asarray(x), cp.asarray(w)
+    y = cp.empty_like(x)
+    y[0::2] = (x[0::2, None] * w).sum(axis=1)
+    away = x[1::2, None] - w
+    y[1::2] = away.sum(axis=1)
+    return cp.asnumpy(y)

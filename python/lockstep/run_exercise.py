@@ -1,0 +1,226 @@
+"""run_exercise.py: an exercise with NumPy or CuPy, for the grader: `python run_exercise.py REQUEST.json`.
+
+Without "sizes" in the request it looks at the file and at what is installed; with them it calls the
+learner's function for each size. Inputs lie in files as raw numbers; what the function returns is written
+beside them, and the grader compares it. docs/learn.md says what a request has.
+
+Unlike a Triton kernel, such a file runs here, as Python. So it may import its package and math and nothing
+else, and names that open files or start programs are refused. That stops accidents, not an attacker.
+"""
+
+import ast
+import importlib.util
+import json
+import os
+import sys
+import traceback
+
+GET = {"numpy": ("numpy", "20 MB"), "cupy": ("'cupy-cuda13x[ctk]'", "700 MB")}
+TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "i32": "int32", "u32": "uint32",
+         "i64": "int64", "u8": "uint8", "s8": "int8"}
+# Of Python and of NumPy: what leaves the process, or gets at what does.
+REFUSED = {"open", "exec", "eval", "compile", "input", "breakpoint", "globals", "locals", "vars", "getattr",
+           "setattr", "delattr", "load", "save", "savez", "savez_compressed", "savetxt", "loadtxt",
+           "genfromtxt", "fromfile", "tofile", "fromregex", "memmap", "dump", "dumps", "ctypeslib", "f2py",
+           "lib", "testing", "distutils", "ctypes"}
+
+
+class Refused(Exception):
+    def __init__(self, node, words):
+        super().__init__(words)
+        self.line, self.column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
+
+
+class NotInstalled(Exception):
+    pass
+
+
+# What may stand in the file ----------------------------------------------------------------------
+
+def check_import(node, package):
+    allowed = {package, "numpy", "math"}
+    names = ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+    for name in names:
+        if name.split(".")[0] not in allowed:
+            raise Refused(node, f"this exercise imports {', '.join(sorted(allowed))} and nothing else, not "
+                                f"{name or 'a file beside it'}")
+
+
+def check(tree, request):
+    """Imports, constants and functions; the one that is asked for among them."""
+    for node in tree.body:
+        if not (isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Assign, ast.AnnAssign)) or
+                (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))):
+            raise Refused(node, "only imports, constants and functions: the grader calls "
+                                f"{request['kernel']} itself")
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            check_import(node, request["package"])
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name in REFUSED or name.startswith("__"):
+            raise Refused(node, f"'{name}' is not for exercises: no files, no programs")
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == request["kernel"]:
+            return check_parameters(node, request)
+    raise Refused(None, f"there is no function 'def {request['kernel']}(..)' in the file")
+
+
+def check_parameters(node, request):
+    wanted = [each["text"].split()[-1] for each in request["arguments"]]
+    if len(node.args.args) != len(wanted) or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
+        raise Refused(node, f"the function {request['kernel']} is called with ({', '.join(wanted)}); do not "
+                            "change its parameters")
+
+
+def need_package(name):
+    what, size = GET[name]
+    where = (f"{sys.executable} -m pip" if sys.prefix != sys.base_prefix else
+             "python3 -m venv ~/gpu && . ~/gpu/bin/activate && pip")
+    if importlib.util.find_spec(name) is None:
+        raise NotInstalled(f"{name} is not installed for {sys.executable}: '{where} install {what}' gets it "
+                           f"({size}; no GPU is needed). LOCKSTEP_PYTHON names another Python")
+
+
+# Running -----------------------------------------------------------------------------------------
+
+class Lines:
+    """Counts the lines of the learner's file that run, each time that they do."""
+
+    def __init__(self, path):
+        self.path, self.counts = path, {}
+
+    def __call__(self, frame, event, _):
+        if frame.f_code.co_filename != self.path:
+            return None
+        if event == "line":
+            self.counts[frame.f_lineno] = self.counts.get(frame.f_lineno, 0) + 1
+        return self
+
+    def result(self):
+        hottest = max(self.counts, key=self.counts.get, default=0)
+        return {"value": sum(self.counts.values()), "line": hottest}
+
+
+def read_inputs(size, numpy):
+    values = []
+    for each in size["arguments"]:
+        if "file" in each:
+            array = numpy.fromfile(each["file"], TYPES[each["type"]])
+            values.append(array.reshape(each["shape"]))
+        else:
+            values.append(each["value"])
+    return values
+
+
+def store(result, size, numpy):
+    """What the function returned, into the outputs' files; or a sentence that says what is wrong with it."""
+    outputs = size["outputs"]
+    if result is None:
+        return "the function returns nothing: is there a 'return'?"
+    results = result if len(outputs) > 1 else (result,)
+    if not isinstance(results, tuple) or len(results) != len(outputs):
+        return f"the function must return {len(outputs)} arrays: {', '.join(o['name'] for o in outputs)}"
+    for value, output in zip(results, outputs):
+        if type(value).__module__.split(".")[0] == "cupy":
+            return f"{output['name']} is still on the GPU: cp.asnumpy(..) copies it back"
+        try:
+            array = numpy.asarray(value, TYPES[output["type"]])
+        except (TypeError, ValueError) as error:
+            return f"{output['name']} must be an array of numbers: {error}"
+        if array.size == 1 and set(output["shape"]) == {1}:
+            array = array.reshape(output["shape"])  # a number will do
+        if list(array.shape) != output["shape"]:
+            return (f"{output['name']} must have the shape {tuple(output['shape'])}, but it has "
+                    f"{tuple(array.shape)}")
+        numpy.ascontiguousarray(array).tofile(output["file"])
+    return None
+
+
+def learners_line(error, path):
+    """The last line of the learner's file on the way to the error."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
+    return lines[-1] if lines else 0
+
+
+def run_size(function, size, path, numpy, lines):
+    row = {"size": size["size"], "fault": None, "line": 0}
+    values = read_inputs(size, numpy)
+    try:
+        sys.settrace(lines)
+        try:
+            result = function(*values)
+        finally:
+            sys.settrace(None)
+        row["fault"] = store(result, size, numpy)
+    except Exception as error:  # whatever the learner's code raises
+        row["fault"], row["line"] = f"{type(error).__name__}: {error}", learners_line(error, path)
+    return row
+
+
+def run(request, tree):
+    import numpy
+    space = {"__name__": "exercise"}
+    answer = {"sizes": [], "counters": {}}
+    sizes = request["sizes"]
+    try:
+        exec(compile(tree, request["source"], "exec"), space)
+    except Exception as error:  # an import that fails, a constant that cannot be computed
+        answer["sizes"].append({"size": sizes[0]["size"], "fault": f"{type(error).__name__}: {error}",
+                                "line": learners_line(error, request["source"])})
+        sizes = []
+    function = space.get(request["kernel"])
+    for index, size in enumerate(sizes):
+        lines = Lines(request["source"]) if index == request["measured"] and request["counts_lines"] else None
+        answer["sizes"].append(run_size(function, size, request["source"], numpy, lines))
+        if lines:
+            answer["counters"]["python_lines"] = lines.result()
+        if answer["sizes"][-1]["fault"]:
+            break
+    sys.stdout.flush()
+    with open(request["answer"], "w", encoding="utf-8") as out:
+        json.dump(answer, out)
+    if any(row["fault"] for row in answer["sizes"]):
+        os._exit(0)  # what CuPy says while it takes down a broken GPU helps nobody
+
+
+def complain(request, line, column, words):
+    """As compilers do: the place, the words, the line with a caret."""
+    place = f"{request['shown']}:{line}:{max(column, 1)}" if line else request["shown"]
+    print(f"{place}: error: {words}")
+    try:
+        with open(request["source"], encoding="utf-8") as file:
+            text = file.read().splitlines()
+    except (OSError, UnicodeError):
+        return
+    if 0 < line <= len(text):
+        print(f"{line:5} | {text[line - 1]}\n      | {' ' * (max(column, 1) - 1)}^")
+
+
+def main():
+    sys.path.pop(0)  # this folder, whose modules have common names
+    with open(sys.argv[1], encoding="utf-8") as file:
+        request = json.load(file)
+    try:
+        with open(request["source"], encoding="utf-8") as file:
+            tree = ast.parse(file.read(), request["source"])
+        check(tree, request)
+        if "sizes" in request:
+            run(request, tree)
+        else:
+            need_package(request["package"])
+            need_package("numpy")
+        return 0
+    except NotInstalled as error:
+        print(error)
+        return 3
+    except SyntaxError as error:
+        complain(request, error.lineno or 0, error.offset or 0, error.msg)
+    except Refused as error:
+        complain(request, error.line, error.column, str(error))
+    except (OSError, UnicodeError) as error:
+        complain(request, 0, 0, str(error))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
