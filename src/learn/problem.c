@@ -112,6 +112,27 @@ static double *compute_step(const struct learn_problem *problem, unsigned array,
     return value;
 }
 
+/* Numbers of 16 bits as floats, so that each is converted once, however often a sum reads it. */
+static void widen(const struct learn_buffer *buffer, size_t count, struct expression_array *array)
+{
+    float *wide = (buffer->type == ZOO_F16 || buffer->type == ZOO_BF16) && buffer->role != ZOO_OUT
+                      ? malloc(count * sizeof(float) + 1)
+                      : NULL;
+    for (size_t i = 0; wide && i < count; i++)
+        wide[i] = (float)zoo_get(array->type, array->data, i);
+    if (wide) {
+        array->data = wide;
+        array->type = ZOO_F32;
+    }
+}
+
+static void free_state(const struct learn_problem *problem, struct expression_state *state)
+{
+    for (unsigned i = 0; i < problem->buffer_count + problem->step_count; i++)
+        if (i >= problem->buffer_count || state->array[i].type != problem->buffer[i].type)
+            free((void *)state->array[i].data);
+}
+
 static bool make_state(const struct learn_problem *problem, unsigned size,
                        const struct zoo_instance *instance, struct expression_state *state,
                        char **message)
@@ -120,20 +141,18 @@ static bool make_state(const struct learn_problem *problem, unsigned size,
     *state = state_of(problem, size);
     for (unsigned b = 0; b < problem->buffer_count + problem->step_count; b++) {
         struct expression_array *array = &state->array[b];
-        if (!extents_of(problem, size, b, array->extent, &count, message))
+        if (!extents_of(problem, size, b, array->extent, &count, message)) {
+            free_state(problem, state);
             return false;
+        }
         array->type = problem->buffer[b].type;
         array->data = b < problem->buffer_count ? instance->host[b] : NULL;
         if (b >= problem->buffer_count)
             array->data = compute_step(problem, b, count, state);
+        else
+            widen(&problem->buffer[b], count, array);
     }
     return true;
-}
-
-static void free_steps(const struct learn_problem *problem, struct expression_state *state)
-{
-    for (unsigned i = 0; i < problem->step_count; i++)
-        free((void *)state->array[problem->buffer_count + i].data);
 }
 
 static bool compute_reference(const struct learn_problem *problem, unsigned size,
@@ -151,7 +170,7 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
             expected->bound[i] = problem->tolerance * fmax(problem->floor, fabs(value));
         }
     }
-    free_steps(problem, &state);
+    free_state(problem, &state);
     if (state.error)
         *message = lk_format("%s: the reference fails: %s", problem->size[size], state.error);
     return !state.error;
@@ -370,13 +389,12 @@ static void print_inputs(const struct learn_problem *problem, unsigned size,
         unsigned input = state.seen[i].array;
         lk_buf_printf(text, i ? ", " : " from ");
         print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at, text);
-        lk_buf_printf(
-            text, " = %.9g",
-            zoo_get(problem->buffer[input].type, state.array[input].data, state.seen[i].at));
+        lk_buf_printf(text, " = %.9g",
+                      zoo_get(state.array[input].type, state.array[input].data, state.seen[i].at));
     }
     if (state.saw_others)
         lk_buf_printf(text, " and others");
-    free_steps(problem, &state);
+    free_state(problem, &state);
 }
 
 static bool verify_output(const struct learn_problem *problem, unsigned size,
