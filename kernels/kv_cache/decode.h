@@ -118,8 +118,6 @@ template <int D> struct QuantisedCache {
             use(t, a);
         }
     }
-    /* Which key is in a row of operand K. */
-    static __device__ __forceinline__ int key_of(int row) { return row; }
     static __device__ __forceinline__ int k_number(int s, int column, int i)
     {
         return s / 4 * 64 + column * 16 + s % 4 * 4 + i;
@@ -195,8 +193,6 @@ template <int D> struct HalfCache {
             use(t, a);
         }
     }
-    /* Which key is in a row of operand K. */
-    static __device__ __forceinline__ int key_of(int row) { return row; }
     static __device__ __forceinline__ int k_number(int s, int column, int i)
     {
         return s / 2 * 32 + column * 8 + s % 2 * 4 + i;
@@ -231,29 +227,26 @@ static __device__ __forceinline__ void add_keys(state<D> &s, const Cache &c,
                                                 const unsigned (&q)[D / 16][2], float scale, int count)
 {
     int line = threadIdx.x % 32 / 4;
-    float score[4] = {};
+    float part[2][4] = {}, score[4]; // two sums: half as many products wait for each other
 #pragma unroll
     for (int step = 0; step < D / 16; step++) {
         unsigned a[4];
         c.keys(step, a);
-        multiply_add(score, a, q[step][0], q[step][1]);
+        multiply_add(part[step % 2], a, q[step][0], q[step][1]);
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        score[i] = Cache::key_of(line + i / 2 * 8) < count ? score[i] * scale : -INFINITY;
-    float next[2];
-    bool larger = false;
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        next[j] = fmaxf(s.most[j], max_lines(fmaxf(score[j], score[2 + j])));
-        larger |= next[j] > s.most[j];
-    }
+        score[i] = line + i / 2 * 8 < count ? (part[0][i] + part[1][i]) * scale : -INFINITY;
+    /* Only if some score is the largest so far must the lanes find out which one: rarely, after the
+     * first keys. */
+    bool larger = fmaxf(score[0], score[2]) > s.most[0] || fmaxf(score[1], score[3]) > s.most[1];
     if (__any_sync(0xffffffff, larger)) {
         float shrink[2];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            shrink[j] = s.most[j] == next[j] ? 1 : power_of_two(s.most[j] - next[j]);
-            s.most[j] = next[j];
+            float next = fmaxf(s.most[j], max_lines(fmaxf(score[j], score[2 + j])));
+            shrink[j] = s.most[j] == next ? 1 : power_of_two(s.most[j] - next);
+            s.most[j] = next;
             s.sum[j] *= shrink[j];
         }
 #pragma unroll
