@@ -405,6 +405,32 @@ static __device__ __forceinline__ void finish_decode(state<D> &s, T *o, const pa
         cluster_sync(); // the others may still read this block's
 }
 
+/* Where groups of 16 keys lie: a page has whole groups. The number of the page is looked up one turn
+ * before its keys are loaded, so that no warp waits for it. */
+struct pages_of {
+    const int *table; // of the sequence
+    int groups;       // of a page
+    unsigned inverse; // 2^32 / groups, rounded up
+
+    /* Exact: the product is at most one too large. */
+    __device__ __forceinline__ int quotient(int group) const
+    {
+        int q = (int)__umulhi((unsigned)group, inverse);
+        return groups == 1 ? group : q * groups > group ? q - 1 : q;
+    }
+    __device__ __forceinline__ int page(int group) const { return table[quotient(group)]; }
+    __device__ __forceinline__ long long row(const cache &c, int head, int page, int group) const
+    {
+        return ((long long)page * c.kv_heads + head) * c.page +
+               16 * (group - quotient(group) * groups);
+    }
+};
+static __device__ __forceinline__ pages_of pages_of_sequence(const cache &c, int sequence)
+{
+    int groups = c.page / 16;
+    return {c.table + (long long)sequence * c.pages_each, groups, 0xffffffffu / (unsigned)groups + 1};
+}
+
 template <int D, int WARPS, class Cache, class T>
 static __device__ __forceinline__ void decode(const T *q, T *o, cache c, float softmax_scale,
                                               unsigned parts, found<D> *of_warp, found<D> *all)
@@ -415,15 +441,20 @@ static __device__ __forceinline__ void decode(const T *q, T *o, cache c, float s
     s.most[0] = s.most[1] = -INFINITY;
     load_queries<D, Cache>(q + p.first * D, p.queries, operands);
     float scale = softmax_scale * LOG2_E * Cache::k_scale(c, p.head);
-    int group = p.group + (int)threadIdx.x / 32;
+    pages_of pages = pages_of_sequence(c, p.sequence);
+    int group = p.group + (int)threadIdx.x / 32, ahead = group + WARPS, page = 0;
     Cache next;
     if (group < p.end)
-        next.load(c, row_of(c, p.sequence, p.head, 16 * group));
+        next.load(c, pages.row(c, p.head, pages.page(group), group));
+    if (ahead < p.end)
+        page = pages.page(ahead);
 #pragma unroll 1
-    for (; group < p.end; group += WARPS) {
+    for (; group < p.end; group = ahead, ahead += WARPS) {
         Cache now = next;
-        if (group + WARPS < p.end) // on its way while this one is multiplied
-            next.load(c, row_of(c, p.sequence, p.head, 16 * (group + WARPS)));
+        if (ahead < p.end) // on its way while this one is multiplied
+            next.load(c, pages.row(c, p.head, page, ahead));
+        if (ahead + WARPS < p.end)
+            page = pages.page(ahead + WARPS);
         if (p.length - 16 * group < 16)
             now.limit(p.length - 16 * group);
         add_keys(s, now, operands, scale, p.length - 16 * group);
