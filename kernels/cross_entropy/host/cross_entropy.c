@@ -160,7 +160,8 @@ static struct zoo_grid stages_grid(const struct zoo_call *call)
             by_shared = most / (shared + OWN_SHARED);
     resident = resident < by_shared ? resident : by_shared;
     /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
-    int64_t sms = call->device->sm_count, idle = blocks > 2 && sms > 8 * blocks ? 8 : 0;
+    int64_t sms = call->device->sm_count,
+            idle = blocks > 2 && sms > 8 * blocks ? zoo_tunable(call, "IDLE") : 0;
     int64_t clusters = (resident ? resident : 1) * ((sms - idle) / blocks);
     if (blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
         clusters *= zoo_tunable(call, "WAVES");
@@ -212,7 +213,8 @@ static bool takes_passes(const struct zoo_problem *problem)
     return cross_entropy_type(problem) == ZOO_BF16;
 }
 
-static const struct zoo_tunable waves[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8), {{0}, 0, {0}, 0}};
+static const struct zoo_tunable waves[] = {
+    ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}, 0, {0}, 0}};
 
 static const struct zoo_variant variants[] = {
     {"passes", "the largest, the sum, the gradients: three reads", launch_passes, workspace,

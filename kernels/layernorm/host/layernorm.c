@@ -10,7 +10,7 @@ static const struct zoo_tunable waves_4[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 
 static const struct zoo_tunable waves_1[] = {ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), {{0}, 0, {0}, 0}};
 
 static const struct zoo_tunable shared_affine_tunables[] = {
-    ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), ZOO_AT_LAUNCH("IDLE", 8, 8, 12, 16), {{0}, 0, {0}, 0}};
+    ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}, 0, {0}, 0}};
 
 static const struct zoo_variant variants[] = {
     {"two_pass", "a pass for the mean, a pass for the squares around it", norm_launch_plain,
@@ -19,9 +19,8 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
     {"registers", "a row waits in registers, and is read once", norm_launch_registers,
      .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
-    {"early", "gamma is loaded together with the row", norm_launch_early,
-     .takes = norm_takes_early, .fits = norm_fits_early,
-     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"early", "gamma is loaded together with the row", norm_launch_early, .takes = norm_takes_early,
+     .fits = norm_fits_early, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
      .takes = norm_takes_long_rows, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
     {"stages", "clusters that stay, and rows that come into shared memory ahead of time",
