@@ -9,7 +9,9 @@
 #include "philox.h"
 #include "quantised.h"
 
+#ifndef CHUNK
 #define CHUNK 16 // numbers of a thread
+#endif
 
 /* Who shares a scale; as kernels/quantise/host/quantise.h counts them. */
 enum { BY_TENSOR, BY_ROW, BY_CHANNEL, BY_BLOCKS };
