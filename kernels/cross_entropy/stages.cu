@@ -7,9 +7,9 @@
 // arch: sm_90
 #include "parts.h"
 
-#define VECTORS 8 // tune: 4 8
-#define STAGES 2 // tune: 2 3
-#define THREADS 256 // tune: 128 256 512; more where 8 blocks of them do not hold a row
+#define VECTORS 8 // tune: 8
+#define STAGES 2 // tune: 2
+#define THREADS 256 // tune: 256; more where 8 blocks of them do not hold a row
 
 template <class T>
 static __device__ __forceinline__ void fetch(uint4 *stage, part_of_row p, const T *row,

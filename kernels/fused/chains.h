@@ -33,6 +33,19 @@ static __device__ __forceinline__ float free_exponent(float x, float square)
     return x * normal_polynomial(square);
 }
 
+/* What a thread needs to know of dropout. An element is dropped if its 16 bits are below the
+ * threshold. They are compared at the top of a word, where the upper element's are already; so not
+ * everything may be dropped (in_vectors). */
+struct dropping {
+    float scale, kept;
+    float density;  // log2 of scale over sqrt(2 pi), for GELU's slope
+    unsigned limit; // the threshold, at the top of a word
+};
+static __device__ __forceinline__ dropping dropping_of(dropout d)
+{
+    return dropping{d.scale, inverse(d.scale), __log2f(0.398942280f * d.scale), d.threshold << 16};
+}
+
 /* f(x + bias) and its slope, both over `kept`, the share of elements that stay. */
 struct Gelu {
     enum { residual = false };
@@ -40,11 +53,11 @@ struct Gelu {
     {
         return x * part_of(free_exponent(x, x * x), kept);
     }
-    static __device__ float slope(float x, float kept, float scale)
+    static __device__ float slope(float x, const dropping &d)
     {
         float square = x * x;
-        float density = 0.398942280f * scale * power_of_two(-0.721347520f * square);
-        return fmaf(x, density, part_of(free_exponent(x, square), kept));
+        float density = power_of_two(fmaf(-0.721347520f, square, d.density));
+        return fmaf(x, density, part_of(free_exponent(x, square), d.kept));
     }
 };
 struct GeluTanh {
@@ -53,10 +66,10 @@ struct GeluTanh {
     {
         return x * part_of(tanh_exponent(x, fminf(x * x, 100.0f)), kept);
     }
-    static __device__ float slope(float x, float kept, float scale)
+    static __device__ float slope(float x, const dropping &d)
     {
         float square = fminf(x * x, 100.0f), s = part_of(tanh_exponent(x, square), 1);
-        return scale * s * fmaf(x * fmaf(square, 0.214064449f, 1.59576912f), 1 - s, 1.0f);
+        return d.scale * s * fmaf(x * fmaf(square, 0.214064449f, 1.59576912f), 1 - s, 1.0f);
     }
 };
 /* x + bias, and what is not dropped is added to other. */
@@ -66,23 +79,12 @@ struct Residual {
     {
         return x;
     }
-    static __device__ float slope(float x, float kept, float scale)
+    static __device__ float slope(float x, const dropping &d)
     {
-        return scale;
+        return d.scale;
     }
 };
 
-/* What a thread needs to know of dropout. An element is dropped if its 16 bits are below the
- * threshold. They are compared at the top of a word, where the upper element's are already; so not
- * everything may be dropped (in_vectors). */
-struct dropping {
-    float scale, kept;
-    unsigned limit; // the threshold, at the top of a word
-};
-static __device__ __forceinline__ dropping dropping_of(dropout d)
-{
-    return dropping{d.scale, inverse(d.scale), d.threshold << 16};
-}
 static __device__ __forceinline__ bool is_dropped(dropping d, uint4 words, int k)
 {
     unsigned word = k < 4 ? (k < 2 ? words.x : words.y) : (k < 6 ? words.z : words.w);
@@ -105,7 +107,7 @@ template <class Chain>
 static __device__ __forceinline__ float backward(dropping d, bool dropped, float x, float bias,
                                                  float dy)
 {
-    float dx = dy * Chain::slope(x + bias, d.kept, d.scale);
+    float dx = dy * Chain::slope(x + bias, d);
     return dropped ? 0.0f : dx;
 }
 

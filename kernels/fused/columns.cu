@@ -10,7 +10,8 @@
 
 #define BLOCK 256 // tune: 64 128 256
 #define BLOCKS_PER_SM 8 // tune: 4 8 16
-#define STAGES 4 // tune: 2 3 4 6; rows on their way
+#define STAGES 2 // tune: 2 3; rows on their way, with GELU
+#define ROWS 2 // tune: 1 2 4; at a time, without
 
 /* One element, whose sum is the caller's. */
 template <class Chain, class T>
@@ -68,6 +69,55 @@ static __device__ __forceinline__ void back_vector(arrays<T> a, dropout d, const
     store_stream((uint4 *)(a.out + at), narrow_all<T>(dx));
 }
 
+/* A thread's columns of a band, `at` being the first row's. With GELU registers are short: the rows on
+ * their way lie in shared memory. */
+template <class Chain, class T>
+static __device__ __forceinline__ void walk_staged(arrays<T> a, dropout d, const round_keys &keys,
+                                                   long long row, long long end, long long at,
+                                                   uint4 bias, float (&sum)[PER<T>])
+{
+#pragma unroll
+    for (int k = 0; k < STAGES - 1; k++)
+        copy_row<Chain>(a, at + k * a.cols, row + k < end, k);
+#pragma unroll 1
+    while (row < end) {
+#pragma unroll
+        for (int k = 0; k < STAGES; k++, row++, at += a.cols) {
+            if (row >= end)
+                break;
+            copy_row<Chain>(a, at + (STAGES - 1) * a.cols, row + STAGES - 1 < end,
+                            (k + STAGES - 1) % STAGES);
+            copy_async_wait(STAGES - 1);
+            back_vector<Chain>(a, d, keys, at, bias, copied<Chain>(k), sum);
+        }
+    }
+}
+template <class Chain, class T>
+static __device__ __forceinline__ loaded load_gradient(arrays<T> a, long long at)
+{
+    uint4 dy = load_once((const uint4 *)(a.other + at));
+    return loaded{Chain::residual ? dy : load_once((const uint4 *)(a.x + at)), dy};
+}
+template <class Chain, class T>
+static __device__ __forceinline__ void walk(arrays<T> a, dropout d, const round_keys &keys,
+                                            long long row, long long end, long long at, uint4 bias,
+                                            float (&sum)[PER<T>])
+{
+#pragma unroll 1
+    for (; row + ROWS <= end; row += ROWS, at += ROWS * a.cols) {
+        loaded v[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            v[k] = load_gradient<Chain>(a, at + k * a.cols);
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            back_vector<Chain>(a, d, keys, at + k * a.cols, bias, v[k], sum);
+    }
+#pragma unroll 1
+    for (; row < end; row++, at += a.cols)
+        back_vector<Chain>(a, d, keys, at, bias, load_gradient<Chain>(a, at), sum);
+}
+
 template <class Chain, class T>
 static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *parts)
 {
@@ -96,6 +146,7 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
     if (!Chain::residual)
         bias = *(const uint4 *)(a.bias + column);
     long long row = first, at = first * a.cols + column;
+<<<<<<< HEAD
 #pragma unroll
     for (int k = 0; k < STAGES - 1; k++)
         copy_row<Chain>(a, at + k * a.cols, row + k < end, k);
@@ -112,6 +163,15 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
         }
     }
     store_part(sums + column, sum);
+=======
+    if (Chain::residual)
+        walk<Chain>(a, d, keys, row, end, at, bias, sum);
+    else
+        walk_staged<Chain>(a, d, keys, row, end, at, bias, sum);
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++)
+        sums[column + k] = sum[k];
+>>>>>>> ba8f3369151da2825b4addb6e5a39dc5c415f3c5
 }
 
 BACKWARD_KERNELS(columns, BLOCK)

@@ -95,21 +95,21 @@ bool norm_takes_plain(const struct zoo_problem *problem); /* bf16, forward, affi
 bool norm_takes_forward(const struct zoo_problem *problem);
 bool norm_takes_backward(const struct zoo_problem *problem);
 bool norm_takes_long_rows(const struct zoo_problem *problem); /* forward, of whole vectors */
-bool norm_takes_ahead(const struct zoo_problem *problem);
-bool norm_takes_pairs(const struct zoo_problem *problem);
+bool norm_takes_shared_affine(const struct zoo_problem *problem);
 bool norm_takes_backward_stages(const struct zoo_problem *problem);
 
 CUresult norm_launch_plain(struct zoo_call *call);
 CUresult norm_launch_registers(struct zoo_call *call);
-CUresult norm_launch_ahead(struct zoo_call *call);
+bool norm_takes_early(const struct zoo_problem *problem);
+bool norm_fits_early(const struct zoo_call *call);
+CUresult norm_launch_early(struct zoo_call *call);
 CUresult norm_launch_stages(struct zoo_call *call);
-CUresult norm_launch_pairs(struct zoo_call *call);
+CUresult norm_launch_shared_affine(struct zoo_call *call);
 CUresult norm_launch_parts(struct zoo_call *call);
 CUresult norm_launch_passes(struct zoo_call *call);
 CUresult norm_launch_gradient_stages(struct zoo_call *call);
-bool norm_fits_ahead(const struct zoo_call *call);
 bool norm_fits_parts(const struct zoo_call *call);
-bool norm_fits_pairs(const struct zoo_call *call);
+bool norm_fits_shared_affine(const struct zoo_call *call);
 bool norm_fits_stages(const struct zoo_call *call);
 size_t norm_workspace_passes(const struct zoo_call *call);
 size_t norm_workspace_stages(const struct zoo_call *call);

@@ -12,7 +12,7 @@ enum {
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
     OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
-    PAIRS_SHARED = 2560   /* the same for pairs */
+    AFFINE_SHARED = 2560  /* the same for shared_affine */
 };
 
 /* As in the kernels' headers. */
@@ -64,12 +64,7 @@ bool norm_takes_long_rows(const struct zoo_problem *problem)
 {
     return norm_takes_forward(problem) && has_whole_rows(problem) && row_bytes(problem) >= LONG_ROW;
 }
-bool norm_takes_ahead(const struct zoo_problem *problem)
-{
-    return norm_takes_forward(problem) && has_whole_rows(problem) &&
-           problem->value[NORM_RESIDUAL] == 0;
-}
-bool norm_takes_pairs(const struct zoo_problem *problem)
+bool norm_takes_shared_affine(const struct zoo_problem *problem)
 {
     return norm_takes_long_rows(problem) && problem->value[NORM_RESIDUAL] == 0;
 }
@@ -194,28 +189,24 @@ CUresult norm_launch_registers(struct zoo_call *call)
     return launch_long(call);
 }
 
-bool norm_fits_ahead(const struct zoo_call *call)
+bool norm_takes_early(const struct zoo_problem *problem)
 {
-    return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= STAGES_THREADS;
+    return norm_takes_forward(problem) && has_whole_rows(problem) && norm_type(problem) == ZOO_BF16;
 }
-
-/* Blocks that run at the same time, each with as many rows as the others. */
-CUresult norm_launch_ahead(struct zoo_call *call)
+bool norm_fits_early(const struct zoo_call *call)
 {
-    int64_t rows = call->problem->value[NORM_ROWS];
-    unsigned threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS"));
-    char name[32];
+    return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= MOST_THREADS;
+}
+CUresult norm_launch_early(struct zoo_call *call)
+{
+    int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
     if (has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
-    if (!arguments_of(call).whole)
-        return launch_long(call);
-    name_kernel(call->problem, "ahead", name);
-    int64_t most = (int64_t)zoo_resident(call, name, threads, 0) * call->device->sm_count;
-    if (most == 0)
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    int64_t each = (rows + most - 1) / most;
-    return launch_forward(call, "ahead",
-                          (struct zoo_grid){.x = zoo_ceil_div(rows, each), .threads = threads}, 0);
+    return launch_forward(
+        call, "block",
+        (struct zoo_grid){.x = (unsigned)rows,
+                          .threads = threads_for(vectors, zoo_tunable(call, "VECTORS"))},
+        0);
 }
 
 /* Parts of a row for the blocks of a cluster. */
@@ -337,43 +328,48 @@ CUresult norm_launch_stages(struct zoo_call *call)
     return launch_forward(call, "stages", grid_of(stage_rows(call)), 0);
 }
 
-/* Two rows at a time: a block for each SM. */
-static struct staged pair_rows(const struct zoo_call *call)
+/* Blocks that hold gamma and beta of their columns: as many as run at a time. */
+static struct staged hold_affine(const struct zoo_call *call)
 {
     const struct zoo_problem *problem = call->problem;
-    int64_t vectors = vectors_of(problem), pairs = (problem->value[NORM_ROWS] + 1) / 2;
-    int64_t room = call->device->shared_per_block - PAIRS_SHARED, shared;
-    int each = zoo_tunable(call, "VECTORS"), beside = norm_is_layer(problem) ? 2 : 1;
-    struct staged s = {.blocks = 1, .kernel = "pairs"};
+    int64_t vectors = vectors_of(problem), together = zoo_tunable(call, "ROWS");
+    int64_t turns = (problem->value[NORM_ROWS] + together - 1) / together;
+    int64_t room = call->device->shared_per_block, sms = call->device->sm_count, shared;
+    int64_t arrays = together * zoo_tunable(call, "STAGES") + (norm_is_layer(problem) ? 2 : 1);
+    struct staged s = {.blocks = 1, .kernel = "shared_affine"};
     for (;; s.blocks *= 2) {
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
-        shared = (2 * zoo_tunable(call, "STAGES") + beside) * part * VECTOR;
-        s.threads = threads_for(part, each);
+        shared = arrays * part * VECTOR;
+        s.threads = threads_for(part, zoo_tunable(call, "VECTORS"));
         if (s.blocks == MOST_BLOCKS ||
-            (s.threads <= (unsigned)zoo_tunable(call, "THREADS") && shared <= room))
+            (s.threads <= (unsigned)zoo_tunable(call, "THREADS") && shared + AFFINE_SHARED <= room))
             break;
     }
-    s.shared = shared <= room ? (unsigned)shared : 0;
-    int64_t resident = room / (shared + PAIRS_SHARED), by_threads = 512 / (int64_t)s.threads;
+    s.shared = shared + AFFINE_SHARED <= room ? (unsigned)shared : 0;
+    int64_t resident = room / (shared + AFFINE_SHARED);
+    int64_t by_threads = (together == 1 ? 1024 : 512) / (int64_t)s.threads;
     resident = resident < by_threads ? resident : by_threads;
-    int64_t most = clusters_at_a_time(call, resident, s.blocks) * zoo_tunable(call, "WAVES");
-    s.clusters = (unsigned)(pairs < most ? pairs : most);
+    /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
+    int64_t idle = s.blocks > 2 && sms > 8 * (int64_t)s.blocks ? zoo_tunable(call, "IDLE") : 0;
+    int64_t most = (resident > 0 ? resident : 1) * ((sms - idle) / (int64_t)s.blocks);
+    most = most > 0 ? most * zoo_tunable(call, "WAVES") : 1;
+    s.clusters = (unsigned)(turns < most ? turns : most);
     return s;
 }
 
-bool norm_fits_pairs(const struct zoo_call *call)
+bool norm_fits_shared_affine(const struct zoo_call *call)
 {
-    struct staged s = pair_rows(call);
+    struct staged s = hold_affine(call);
     return s.threads <= STAGES_THREADS && (s.shared > 0 || has_nothing_to_do(call->problem));
 }
 
-CUresult norm_launch_pairs(struct zoo_call *call)
+CUresult norm_launch_shared_affine(struct zoo_call *call)
 {
     if (has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     if (!arguments_of(call).whole)
         return launch_long(call);
-    return launch_forward(call, "pairs", grid_of(pair_rows(call)), 0);
+    return launch_forward(call, "shared_affine", grid_of(hold_affine(call)), 0);
 }
 
 /* Backward --------------------------------------------------------------------------------------*/

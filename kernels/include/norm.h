@@ -206,23 +206,36 @@ static __device__ __forceinline__ void normalise(statistics s, float (&x)[PER<T>
         x[i] = (LAYER ? fmaf(x[i], s.factor, -s.mean) : x[i] * s.factor) * s.rstd;
 }
 
-/* A vector's results: at column `col` of the row, a multiple of PER, all in the row. gamma and beta
- * are those of its columns, if there are any. */
-template <class T, bool LAYER>
+/* Where a vector's gamma and beta are: in memory, or at hand. They are loaded where they are used: both
+ * at once would take registers that the rows need. */
+template <class T> struct affine_in_memory {
+    const T *gamma, *beta;
+    __device__ __forceinline__ uint4 get_gamma(void) const { return *(const uint4 *)gamma; }
+    __device__ __forceinline__ uint4 get_beta(void) const { return *(const uint4 *)beta; }
+};
+
+struct affine_at_hand {
+    uint4 gamma, beta;
+    __device__ __forceinline__ uint4 get_gamma(void) const { return gamma; }
+    __device__ __forceinline__ uint4 get_beta(void) const { return beta; }
+};
+
+/* A vector's results: at column `col` of the row, a multiple of PER, all in the row. */
+template <class T, bool LAYER, class Affine>
 static __device__ __forceinline__ void write_affine(norm_job<T> a, long long row, long long col,
-                                                    uint4 v, uint4 gamma, uint4 beta, statistics s)
+                                                    uint4 v, Affine at, statistics s)
 {
     float x[PER<T>], w[PER<T>];
     widen_all<T>(v, x);
     normalise<T, LAYER>(s, x);
     if (a.has & HAS_GAMMA) {
-        widen_all<T>(gamma, w);
+        widen_all<T>(at.get_gamma(), w);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++)
             x[i] *= w[i];
     }
     if (LAYER && a.has & HAS_BETA) {
-        widen_all<T>(beta, w);
+        widen_all<T>(at.get_beta(), w);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++)
             x[i] += w[i];
@@ -242,17 +255,11 @@ static __device__ __forceinline__ void write_affine(norm_job<T> a, long long row
     else
         *to = word[0];
 }
-
 template <class T, bool LAYER>
 static __device__ __forceinline__ void write_vector(norm_job<T> a, long long row, long long col,
                                                     uint4 v, statistics s)
 {
-    uint4 gamma = v, beta = v;
-    if (a.has & HAS_GAMMA)
-        gamma = *(const uint4 *)(a.gamma + col);
-    if (LAYER && a.has & HAS_BETA)
-        beta = *(const uint4 *)(a.beta + col);
-    write_affine<T, LAYER>(a, row, col, v, gamma, beta, s);
+    write_affine<T, LAYER>(a, row, col, v, affine_in_memory<T>{a.gamma + col, a.beta + col}, s);
 }
 
 /* One number, where rows are ragged. */

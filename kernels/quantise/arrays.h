@@ -9,7 +9,9 @@
 #include "philox.h"
 #include "quantised.h"
 
+#ifndef CHUNK
 #define CHUNK 16 // numbers of a thread
+#endif
 
 /* Who shares a scale; as kernels/quantise/host/quantise.h counts them. */
 enum { BY_TENSOR, BY_ROW, BY_CHANNEL, BY_BLOCKS };
@@ -42,15 +44,21 @@ template <class F> static __device__ __forceinline__ long long bytes_of(int cols
 {
     return F::BITS == 8 ? cols : (cols + 1) / 2;
 }
+/* Which block a column is in, of those that share a scale: they are powers of two, so that nobody needs
+ * to divide. */
+static __device__ __forceinline__ int block_of(const arrays &a, int col)
+{
+    return col >> (31 - __clz(a.block));
+}
 static __device__ __forceinline__ int blocks_of(const arrays &a)
 {
-    return (a.cols + a.block - 1) / a.block;
+    return block_of(a, a.cols + a.block - 1);
 }
 /* Where the float of a number's scale is. */
 static __device__ __forceinline__ long long place_of_scale(const arrays &a, long long row, int col)
 {
     if (a.by == BY_BLOCKS)
-        return row * blocks_of(a) + col / a.block;
+        return row * blocks_of(a) + block_of(a, col);
     return a.by == BY_ROW ? row : a.by == BY_CHANNEL ? col : 0;
 }
 

@@ -86,10 +86,12 @@ static __device__ __forceinline__ void store_chunk(const arrays &a, long long ro
 {
     unsigned char *q = a.q + row * bytes_of<F>(a.cols) + col * F::BITS / 8;
     if (vectors) {
-        if constexpr (F::BITS == 8)
+        if constexpr (CHUNK * F::BITS == 128)
             *(uint4 *)q = make_uint4(codes[0], codes[1], codes[2], codes[3]);
-        else
+        else if constexpr (CHUNK * F::BITS == 64)
             *(uint2 *)q = make_uint2(codes[0], codes[1]);
+        else
+            *(unsigned *)q = codes[0];
         return;
     }
 #pragma unroll

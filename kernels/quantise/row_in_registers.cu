@@ -3,10 +3,11 @@
  * largest number to the rounding: one launch and one read, where vectorised.cu has three and two.
  */
 // arch: sm_90
+#define CHUNK 8 // numbers: a vector of 16-bit ones, so that neighbouring threads load neighbouring ones
 #include "chunks.h"
 
 #define BLOCK 1024 // most threads; as many run as the row needs
-#define CHUNKS 2   // of a thread, at most
+#define CHUNKS 4 // of a thread, at most
 
 template <class F, class T> static __device__ __forceinline__ void quantise(const arrays &a)
 {

@@ -115,8 +115,8 @@ template <class F>
 static __device__ __forceinline__ float factor_of_block(const arrays &a, float size, long long row,
                                                         int col)
 {
-    bool first = row < a.rows && col < a.cols && col % a.block == 0;
-    long long at = row * blocks_of(a) + col / a.block;
+    bool first = row < a.rows && col < a.cols && (col & (a.block - 1)) == 0;
+    long long at = row * blocks_of(a) + block_of(a, col);
     if (F::SCALES == FLOATS) {
         quantiser q = quantiser_to(F::LARGEST, size);
         if (first)
@@ -247,7 +247,7 @@ template <class F, class T> static __device__ __forceinline__ void dequantise(co
         load_codes<F, T>(a, p[k], vectors, codes[k]);
         scale[k] = F::SCALES == FLOATS
                        ? ((const float *)a.scales)[place_of_scale(a, p[k].row, p[k].col)]
-                       : scale_at<F>(a, p[k].row * blocks_of(a) + p[k].col / a.block);
+                       : scale_at<F>(a, p[k].row * blocks_of(a) + block_of(a, p[k].col));
     }
 #pragma unroll
     for (int k = 0; k < UNROLL; k++)

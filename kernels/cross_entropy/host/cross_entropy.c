@@ -159,11 +159,14 @@ static struct zoo_grid stages_grid(const struct zoo_call *call)
     int64_t resident = grid.threads > narrow_threads(call) ? 1 : 768 / grid.threads,
             by_shared = most / (shared + OWN_SHARED);
     resident = resident < by_shared ? resident : by_shared;
-    int64_t clusters = (resident ? resident : 1) * (call->device->sm_count / blocks);
+    /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
+    int64_t sms = call->device->sm_count,
+            idle = blocks > 2 && sms > 8 * blocks ? zoo_tunable(call, "IDLE") : 0;
+    int64_t clusters = (resident ? resident : 1) * ((sms - idle) / blocks);
     if (blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
         clusters *= zoo_tunable(call, "WAVES");
     /* They pay for their beginning: once every SM has a block, each gets four rows at least. */
-    int64_t all = call->device->sm_count / blocks + 1, some = rows / 4 > all ? rows / 4 : all;
+    int64_t all = sms / blocks + 1, some = rows / 4 > all ? rows / 4 : all;
     clusters = clusters < some ? clusters : some;
     grid.x = (unsigned)((rows < clusters ? rows : clusters) * blocks);
     grid.shared = (unsigned)(shared <= most ? shared : 0);
@@ -210,7 +213,8 @@ static bool takes_passes(const struct zoo_problem *problem)
     return cross_entropy_type(problem) == ZOO_BF16;
 }
 
-static const struct zoo_tunable waves[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8), {{0}, 0, {0}, 0}};
+static const struct zoo_tunable waves[] = {
+    ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}, 0, {0}, 0}};
 
 static const struct zoo_variant variants[] = {
     {"passes", "the largest, the sum, the gradients: three reads", launch_passes, workspace,

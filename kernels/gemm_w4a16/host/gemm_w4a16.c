@@ -298,7 +298,8 @@ static CUresult launch_bulk(struct zoo_call *call)
     int m = (int)problem->value[W_M], n = (int)problem->value[W_N], k = (int)problem->value[W_K];
     unsigned parts = bulk_parts(call), sms = (unsigned)call->device->sm_count;
     /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
-    unsigned most = parts > 2 && sms > 8 * parts ? (sms - 8) / parts : sms / parts;
+    unsigned idle = parts > 2 && sms > 8 * parts ? (unsigned)zoo_tunable(call, "IDLE") : 0;
+    unsigned most = (sms - idle) / parts;
     unsigned pairs = zoo_ceil_div(n, 32), clusters = pairs < most ? pairs : most ? most : 1;
     int rows = m > 8 ? 16 : 8;
     char kernel[48];
@@ -316,8 +317,8 @@ static CUresult launch_bulk(struct zoo_call *call)
                       &n, &k, &parts);
 }
 
-static const struct zoo_tunable parts_at_launch[] = {ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8),
-                                                     {{0}}};
+static const struct zoo_tunable bulk_at_launch[] = {
+    ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}}};
 static const struct zoo_tunable tiles_at_launch[] = {
     ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), ZOO_AT_LAUNCH("TILES", 0, 0, 1, 2), {{0}}};
 
@@ -334,7 +335,7 @@ static const struct zoo_variant variants[] = {
      .at_launch = tiles_at_launch},
     {"bulk", "a block for each SM, whose warps share k; weights by bulk copies", launch_bulk,
      .takes = takes_tiles, .fits = fits_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
-     .at_launch = parts_at_launch},
+     .at_launch = bulk_at_launch},
     {0}};
 
 /* Dequantise, then multiply: what one writes without a kernel of one's own. */

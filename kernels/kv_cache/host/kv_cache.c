@@ -317,17 +317,6 @@ static CUresult launch_fused(struct zoo_call *call)
     return attend(call, problem->value[KV_CACHE], cache_of(call), 0);
 }
 
-/* Rings of STAGES times 16 keys for each of 8 warps, and a barrier for each. */
-static CUresult launch_bulk(struct zoo_call *call)
-{
-    const struct zoo_problem *problem = call->problem;
-    unsigned slots = 8 * (unsigned)zoo_tunable(call, "STAGES");
-    if (problem->value[KV_BATCH] * problem->value[KV_HEADS] == 0)
-        return CUDA_SUCCESS;
-    return attend(call, KV_QUANTISED, cache_of(call),
-                  slots * (25 * (unsigned)problem->value[KV_DIM] + 8));
-}
-
 /* Keys of a sequence in the workspace, in whole groups of 16. */
 static int64_t room(const struct zoo_problem *problem)
 {
@@ -387,11 +376,6 @@ static bool takes_dequantised(const struct zoo_problem *problem)
     return takes_fused(problem) && !is_f16(problem);
 }
 
-static bool takes_bulk(const struct zoo_problem *problem)
-{
-    return takes_dequantised(problem) && problem->value[KV_STEP] == KV_ATTEND;
-}
-
 static const struct zoo_tunable at_launch[] = {ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), {{0}}};
 
 static const struct zoo_variant variants[] = {
@@ -402,9 +386,6 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
     {"fused", "decoded in registers on the way to the tensor cores", launch_fused,
      .takes = takes_fused, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
-    {"bulk", "16 keys at a time by bulk copies, decoded on the way to the tensor cores",
-     launch_bulk, .takes = takes_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
-     .at_launch = at_launch},
     {0}};
 
 /* Over f16, whose pages it gathers first: PyTorch has no attention over these formats. */

@@ -304,7 +304,7 @@ static bool takes(const struct zoo_problem *problem)
            rows * vectors_of_row(problem) < (int64_t)1 << 31;
 }
 
-enum { MOST_IN_REGISTERS = 1024 * 16 * 2 }; /* row_in_registers.cu: BLOCK * CHUNK * CHUNKS */
+enum { MOST_IN_REGISTERS = 1024 * 8 * 4 }; /* row_in_registers.cu: BLOCK * CHUNK * CHUNKS */
 
 static bool takes_rows(const struct zoo_problem *problem)
 {
@@ -315,12 +315,17 @@ static bool takes_rows(const struct zoo_problem *problem)
 static CUresult launch_rows(struct zoo_call *call)
 {
     struct arrays arrays = arrays_of(call);
-    int64_t chunks = zoo_ceil_div(arrays.cols, 16), each = (chunks + 1023) / 1024;
+    int64_t chunks = zoo_ceil_div(arrays.cols, 8), each = zoo_tunable(call, "EACH");
+    each = each > (chunks + 1023) / 1024 ? each : (chunks + 1023) / 1024;
     int64_t threads = chunks == 0 ? 32 : (int64_t)zoo_ceil_div(chunks, 32 * each) * 32;
     if (arrays.rows == 0)
         return CUDA_SUCCESS;
     return start(call, "quantise", true, arrays.rows, (unsigned)threads, &arrays, NULL);
 }
+
+/* Vectors of a thread, at least. */
+static const struct zoo_tunable rows_at_launch[] = {ZOO_AT_LAUNCH("EACH", 4, 1, 2, 4),
+                                                    {{0}, 0, {0}, 0}};
 
 static const struct zoo_variant variants[] = {
     {"naive", "an atomic for each number finds the largest; a thread for each byte", launch_naive,
@@ -328,7 +333,7 @@ static const struct zoo_variant variants[] = {
     {"vectorised", "16 bytes at a time; blocks find their largest by shuffles", launch_vectorised,
      .workspace = workspace_vectorised, .takes = takes, .traits = ZOO_DETERMINISTIC},
     {"row_in_registers", "a row waits in registers while its scale is found", launch_rows,
-     .takes = takes_rows, .traits = ZOO_DETERMINISTIC},
+     .takes = takes_rows, .traits = ZOO_DETERMINISTIC, .at_launch = rows_at_launch},
     {0}};
 
 /* PyTorch's own casts, which do not saturate: hence clamp. Divisions as here, so that every bit of

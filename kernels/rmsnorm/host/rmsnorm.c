@@ -9,21 +9,24 @@ static const struct zoo_tunable waves_4[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 
                                              {{0}, 0, {0}, 0}};
 static const struct zoo_tunable waves_1[] = {ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), {{0}, 0, {0}, 0}};
 
+static const struct zoo_tunable shared_affine_tunables[] = {
+    ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}, 0, {0}, 0}};
+
 static const struct zoo_variant variants[] = {
     {"two_pass", "a pass that adds up squares, a pass that multiplies", norm_launch_plain,
      .takes = norm_takes_plain, .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
     {"registers", "a row waits in registers, and is read once", norm_launch_registers,
      .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
-    {"ahead", "blocks stay, and the next row is loaded before this one is done", norm_launch_ahead,
-     .takes = norm_takes_ahead, .fits = norm_fits_ahead, .traits = ZOO_DETERMINISTIC},
+    {"early", "gamma is loaded together with the row", norm_launch_early, .takes = norm_takes_early,
+     .fits = norm_fits_early, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
      .takes = norm_takes_long_rows, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
     {"stages", "clusters that stay, and rows that come into shared memory ahead of time",
      norm_launch_stages, .takes = norm_takes_long_rows, .fits = norm_fits_stages,
      .traits = ZOO_DETERMINISTIC, .at_launch = waves_4},
-    {"pairs", "two rows at a time, with gamma in shared memory", norm_launch_pairs,
-     .takes = norm_takes_pairs, .fits = norm_fits_pairs, .traits = ZOO_DETERMINISTIC,
-     .at_launch = waves_1},
+    {"shared_affine", "stages, with gamma in shared memory", norm_launch_shared_affine,
+     .takes = norm_takes_shared_affine, .fits = norm_fits_shared_affine,
+     .traits = ZOO_DETERMINISTIC, .at_launch = shared_affine_tunables},
     {"backward", "gradients by columns, then by rows", norm_launch_passes, norm_workspace_passes,
      .takes = norm_takes_backward, .traits = ZOO_DETERMINISTIC},
     {"backward_stages", "all gradients in one read", norm_launch_gradient_stages,

@@ -6,7 +6,6 @@
 enum {
     VECTOR = 16,
     MOST_THREADS = 1024,
-    AHEAD_THREADS = 512,
     MOST_BLOCKS = 8 /* of a cluster that every GPU with clusters takes */
 };
 
@@ -57,34 +56,15 @@ bool softmax_fits_registers(const struct zoo_call *call)
     return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= MOST_THREADS;
 }
 
+/* RESERVE: KiB of shared memory that a block takes without using them, so that fewer run at a time.
+ */
 CUresult softmax_launch_registers(struct zoo_call *call)
 {
     return launch_row_blocks(
         call, (struct zoo_grid){
                   .x = (unsigned)call->problem->value[SM_ROWS],
-                  .threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS"))});
-}
-
-bool softmax_fits_ahead(const struct zoo_call *call)
-{
-    return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= AHEAD_THREADS;
-}
-
-/* Blocks that run at the same time, each with as many rows as the others. */
-CUresult softmax_launch_ahead(struct zoo_call *call)
-{
-    int64_t rows = call->problem->value[SM_ROWS], cols = call->problem->value[SM_COLS];
-    float scale = zoo_as_float(call->problem->value[SM_SCALE]);
-    unsigned threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS"));
-    if (rows == 0 || cols == 0)
-        return CUDA_SUCCESS;
-    int64_t most = (int64_t)zoo_resident(call, "softmax", threads, 0) * call->device->sm_count;
-    if (most == 0)
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    int64_t each = (rows + most - 1) / most;
-    struct zoo_grid grid = {.x = zoo_ceil_div(rows, each), .threads = threads};
-    return ZOO_LAUNCH(call, "softmax", grid, &call->buffer[SM_IN], &rows, &cols, &scale,
-                      &call->buffer[SM_OUT]);
+                  .threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")),
+                  .shared = 1024 * (unsigned)zoo_tunable(call, "RESERVE")});
 }
 
 static int64_t shared_bytes(const struct zoo_call *call)

@@ -36,13 +36,11 @@ void softmax_reference(const struct zoo_problem *problem, void *const *buffer,
  */
 CUresult softmax_launch_simple(struct zoo_call *call);
 CUresult softmax_launch_registers(struct zoo_call *call);
-CUresult softmax_launch_ahead(struct zoo_call *call);
 CUresult softmax_launch_shared(struct zoo_call *call);
 CUresult softmax_launch_cluster(struct zoo_call *call);
 CUresult softmax_launch_generic(struct zoo_call *call);
 CUresult softmax_launch_generic_cluster(struct zoo_call *call);
 bool softmax_fits_registers(const struct zoo_call *call);
-bool softmax_fits_ahead(const struct zoo_call *call);
 bool softmax_fits_shared(const struct zoo_call *call);
 bool softmax_fits_cluster(const struct zoo_call *call);
 bool softmax_fits_generic_cluster(const struct zoo_call *call);
