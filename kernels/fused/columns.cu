@@ -146,32 +146,11 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
     if (!Chain::residual)
         bias = *(const uint4 *)(a.bias + column);
     long long row = first, at = first * a.cols + column;
-<<<<<<< HEAD
-#pragma unroll
-    for (int k = 0; k < STAGES - 1; k++)
-        copy_row<Chain>(a, at + k * a.cols, row + k < end, k);
-#pragma unroll 1
-    while (row < end) {
-#pragma unroll
-        for (int k = 0; k < STAGES; k++, row++, at += a.cols) {
-            if (row >= end)
-                break;
-            copy_row<Chain>(a, at + (STAGES - 1) * a.cols, row + STAGES - 1 < end,
-                            (k + STAGES - 1) % STAGES);
-            copy_async_wait(STAGES - 1);
-            back_vector<Chain>(a, d, keys, at, bias, copied<Chain>(k), sum);
-        }
-    }
-    store_part(sums + column, sum);
-=======
     if (Chain::residual)
         walk<Chain>(a, d, keys, row, end, at, bias, sum);
     else
         walk_staged<Chain>(a, d, keys, row, end, at, bias, sum);
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++)
-        sums[column + k] = sum[k];
->>>>>>> ba8f3369151da2825b4addb6e5a39dc5c415f3c5
+    store_part(sums + column, sum);
 }
 
 BACKWARD_KERNELS(columns, BLOCK)
