@@ -66,6 +66,22 @@ def mlp_inputs(x, tokens, dim, hidden, gate, bias, order):
     return [x[0].view(tokens, dim)] + weights + (x[3:5] if bias == "yes" else [None, None])
 
 
+def hadamard(x, size):
+    """The fast Walsh-Hadamard transform of each `size` neighbours"""
+    y, step = x.float(), 1
+    while step < size:
+        pair = y.view(-1, 2, step)
+        y = torch.stack((pair[:, 0] + pair[:, 1], pair[:, 0] - pair[:, 1]), 1)
+        step *= 2
+    return (y.reshape(-1) * size ** -0.5).to(x.dtype)
+
+
+def absmax_scales(x, groups, format):
+    """The largest size of each group over the format's largest number"""
+    largest = x.view(groups, -1).abs().amax(1).float()
+    return largest / torch.full_like(largest, {"e4m3": 448, "e5m2": 57344, "int8": 127, "int4": 7}[format])
+
+
 def bytes_at(address, size):
     """A tensor of bytes that lies there."""
     try:
@@ -108,7 +124,7 @@ class Bridge:
         self.outputs = [i for i, each in enumerate(request["buffers"]) if each["output"]]
         self.code = compile(request["expression"], "<peer>", "eval")
         self.scopes = [dict(request["parameters"], torch=torch, compiled=compiled, mlp=mlp,
-                            mlp_inputs=mlp_inputs, x=x) for x in self.copies]
+                            mlp_inputs=mlp_inputs, hadamard=hadamard, absmax_scales=absmax_scales, x=x) for x in self.copies]
         return {}
 
     @staticmethod

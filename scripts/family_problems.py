@@ -1,4 +1,4 @@
-"""What scripts/family-tables profiles of each family."""
+"""family_problems.py: the problems that scripts/family-tables profiles, by family."""
 
 # Instead of the family's own profile problem: problems with enough tiles for every SM, and at least
 # one for each variant.

@@ -39,7 +39,7 @@ expect order 0 'made by scripts/family-tables --> !\[times.*journey.svg\).*Measu
 
 # Lines beside the steps, in a README that asks for them
 mkdir -p "$work/repo/scripts" "$work/repo/kernels"
-cp scripts/family-tables scripts/figures.py scripts/get-nvcc "$work/repo/scripts/"
+cp scripts/family-tables scripts/family_problems.py scripts/figures.py scripts/get-nvcc "$work/repo/scripts/"
 cp -r kernels/elementwise "$work/repo/kernels/"
 story=$work/repo/kernels/elementwise/README.md
 beside="$work/repo/scripts/family-tables elementwise --recording $PWD/$sample"

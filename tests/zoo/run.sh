@@ -27,7 +27,7 @@ flags="${LOCKSTEP_SANITIZED:+-fsanitize=address,undefined}"
 for source in examples/*.c; do
     # shellcheck disable=SC2046,SC2086 # several words each
     expect "build $source" 0 '^ *$' gcc -std=c11 -Wall -Wextra -Werror -pedantic $flags "$source" \
-        -o "$work/$(basename "$source" .c)" $(pkg-config --cflags --libs lockstep) \
+        -o "$work/$(basename "$source" .c)" $(pkg-config --cflags --libs lockstep) -lm \
         -Wl,-rpath,"$prefix/lib"
 done
 echo '#include <lockstep.h>
@@ -47,6 +47,9 @@ expect installed-profile 0 '"kernels": ' \
 expect installed-course 0 'week1/day4_first_kernel' \
     env LOCKSTEP_PROGRESS="$work/progress.db" "$prefix/bin/lockstep" learn list
 
+# The figures of kernels/calibration/README.md
+expect outliers 0 '50 times as large .*largest number +3.77 +11.07 +11.71 .*rotation +0.48 .*AWQ channel scales +1.49 +6.30' \
+    "$work/outliers"
 expect example 0 'NVIDIA H200 \(simulated\).*sum is 499500, the largest is at 321' "$work/reduce"
 expect example-default 0 'on .*the sum is 5.355,' env -u LOCKSTEP_GPU "$work/reduce" 10
 expect example-none 0 'the sum is 0, the largest is at -1' "$work/reduce" 0

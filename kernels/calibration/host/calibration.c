@@ -234,7 +234,19 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {0}};
 
-static const struct zoo_peer peers[] = {{0}};
+/* python/peer_torch.py has the function. */
+static bool peer_takes(const struct zoo_problem *problem)
+{
+    struct cal_groups g = cal_groups_of(problem);
+    return g.method == CAL_ABSMAX && g.count > 0 && g.cols > 0 &&
+           (g.per_row < 2 || g.cols % 128 == 0);
+}
+static const struct zoo_peer peers[] = {
+    {"torch", ZOO_PEER_PYTHON,
+     "absmax_scales(x[0], 1 if sharing == 'tensor' else rows if sharing == 'row' else "
+     "rows * cols // 128, format)",
+     .takes = peer_takes},
+    {0}};
 
 static const char *const edges[] = {
     "rows=0,1,3 cols=0,1,5,130 method=absmax,percentile,mse,awq sharing=tensor,row,block128",
@@ -251,7 +263,7 @@ static const char *const edges[] = {
 
 static const char *const bench[] = {
     "rows=8K cols=4K method=absmax,percentile,mse format=int8 sharing=tensor",
-    "rows=8K cols=4K method=percentile,mse format=int4 sharing=block128",
+    "rows=8K cols=4K method=absmax,percentile,mse format=int4 sharing=block128",
     "rows=4K cols=4K method=awq format=int4 sharing=block128", NULL};
 
 const struct zoo_family zoo_calibration = {

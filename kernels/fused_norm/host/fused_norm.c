@@ -334,8 +334,8 @@ static const struct zoo_peer peers[] = {
 static const char *const edges[] = {
     "rows=0,1,3 cols=0,1,8,9,100,1032 norm=rmsnorm,layernorm direction=forward,backward type=bf16",
     "rows=5 cols=33,264 norm=rmsnorm,layernorm direction=forward,backward type=f16,f32",
-    "rows=20 cols=72 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32 p=0.5 "
-    "offset=3 state=given dsum=none,given",
+    "rows=20 cols=72 norm=rmsnorm,layernorm direction=forward,backward p=0.5 offset=3 state=given",
+    "rows=20 cols=72 norm=rmsnorm,layernorm direction=backward type=bf16,f32 p=0.5 dsum=none",
     "rows=7 cols=64 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32 p=0,1",
     "rows=2 cols=4096,9000 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32",
     "rows=2 cols=40008 norm=layernorm type=bf16,f32",

@@ -183,7 +183,11 @@ static const struct zoo_variant variants[] = {
      launch_registers, .takes = takes_registers, .traits = ZOO_DETERMINISTIC},
     {0}};
 
-static const struct zoo_peer peers[] = {{0}};
+/* python/peer_torch.py has the function. */
+static const struct zoo_peer peers[] = {{"torch_compile", ZOO_PEER_PYTHON,
+                                         "compiled(lambda v: hadamard(v, size))(x[0])",
+                                         .takes = is_power},
+                                        {0}};
 
 static const char *const edges[] = {
     "blocks=0,1,3,300 size=2,4,8,32,256 type=bf16",
