@@ -124,7 +124,7 @@ days() { # PYTHON NAME DAY...
 days "$numpy" numpy week1/day1
 days "$cupy" cupy week1/day2 ${LOCKSTEP_TEST_ALL:+week1/day3}
 if [ -n "${LOCKSTEP_TEST_ALL:-}" ]; then
-    (cd "$root/course" && ls -d week*/day*) | grep -v '^week1/day[123]_' >"$work/days.txt"
+    (cd "$root/course" && printf '%s\n' week*/day*) | grep -v '^week1/day[123]_' >"$work/days.txt"
 else
     printf '%s\n' week1/day4 week2/day5 week3/day7 week4/day6 >"$work/days.txt"
 fi
