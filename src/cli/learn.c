@@ -15,8 +15,8 @@ static const char help[] =
     "\n"
     "  ready              can you begin, and where: looks at this machine, asks eight questions\n"
     "  init DIR           begin: make your own folder for the exercises\n"
-    "  language [c|python]  which language exercises are in: C and CUDA C, or Python (NumPy, CuPy,\n"
-    "                     then Triton); change it any day, what is solved stays solved\n"
+    "  language [c|python]  what exercises are in: C and CUDA C, or Python (NumPy, CuPy, then\n"
+    "                     Triton); change it any day, what is solved stays solved\n"
     "  list               lessons and exercises, and what is solved\n"
     "  start NAME         go to a lesson or an exercise: day4, add, week1/day4_first_kernel/add\n"
     "  check [NAME]       grade your file now\n"
@@ -152,7 +152,8 @@ static int go_on(struct cli_learn_session *session)
         return CLI_USAGE;
     cli_learn_set_current(session, exercise);
     if (!session->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-        return cli_learn_need_compiler(session) ? cli_learn_watch(session) : CLI_USAGE;
+        return exercise->is_python || cli_learn_need_compiler(session) ? cli_learn_watch(session)
+                                                                       : CLI_USAGE;
     cli_learn_print_place(session, exercise);
     return CLI_OK;
 }

@@ -98,6 +98,11 @@ int cli_learn_picture(struct cli_learn_session *session)
     struct learn_verdict verdict;
     if (!ready_to_grade(session, &exercise))
         return CLI_USAGE;
+    if (exercise->package) {
+        host_error("%s has no kernel of yours: the picture is of what a warp of it touches",
+                   exercise->name);
+        return CLI_USAGE;
+    }
     const char *path = graded_file(session, exercise);
     learn_grade(&session->grader, exercise, path, cli_learn_shown(session, path), &verdict);
     if (session->json)

@@ -50,7 +50,8 @@ int cli_learn_kata(struct cli_learn_session *session)
     if (!session->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
         session->words[1] = learn_key(kata);
         session->word_count = 2;
-        return cli_learn_need_compiler(session) ? cli_learn_watch(session) : CLI_USAGE;
+        return kata->is_python || cli_learn_need_compiler(session) ? cli_learn_watch(session)
+                                                                   : CLI_USAGE;
     }
     print_place(session, kata);
     return CLI_OK;

@@ -74,18 +74,35 @@ static bool copy_file(const char *from, char *to, char **message)
     return false;
 }
 
+static bool is_in_python(const struct learn_lesson *lesson, const char *name, size_t length)
+{
+    for (unsigned i = 0; i < lesson->exercise_count; i++)
+        if (strlen(lesson->exercise[i].name) == length &&
+            strncmp(lesson->exercise[i].name, name, length) == 0)
+            return lesson->exercise[i].is_python;
+    return false;
+}
+
 /* The lesson's text, whose links to exercises lead to the learner's files: ](add/exercise.cu) is
- * ](add.cu) there. Takes text. */
-static char *with_own_links(char *text)
+ * ](add.cu) there, or ](add.py). Takes text. */
+static char *with_own_links(const struct learn_lesson *lesson, char *text)
 {
     static const char given[] = "/exercise.c";
     struct lk_buf out = {0};
     const char *at = text;
-    for (const char *next; (next = strstr(at, given)); at = next + strlen("/exercise")) {
+    for (const char *next, *rest; (next = strstr(at, given)); at = rest) {
         const char *link = next;
         while (link > at && *link != '(' && *link != '\n')
             link--;
-        lk_buf_printf(&out, "%.*s%s", (int)(next - at), at, *link == '(' ? "" : "/exercise");
+        bool is_link = *link == '(';
+        bool python = is_link && is_in_python(lesson, link + 1, (size_t)(next - link) - 1);
+        rest = next + strlen("/exercise");
+        lk_buf_printf(&out, "%.*s%s", (int)(next - at), at,
+                      !is_link ? "/exercise"
+                      : python ? ".py"
+                               : "");
+        if (python)
+            rest += strncmp(rest, ".cu", 3) == 0 ? 3 : 2;
     }
     lk_buf_printf(&out, "%s", at);
     free(text);
@@ -96,7 +113,8 @@ static bool copy_text(const char *folder, const struct learn_lesson *lesson, cha
 {
     char *from = lk_format("%s/lesson.md", lesson->folder);
     char *text = host_read_text(from, message);
-    bool fine = text && write_new(with_own_links(text), lesson_text(folder, lesson), message);
+    bool fine =
+        text && write_new(with_own_links(lesson, text), lesson_text(folder, lesson), message);
     free(from);
     return fine;
 }

@@ -56,27 +56,30 @@ static bool add_lesson_link(struct lk_buf *out, const struct link *link)
     return true;
 }
 
-static bool is_exercise(const struct learn_lesson *lesson, const struct link *link)
+static const struct learn_exercise *find_exercise(const struct learn_lesson *lesson,
+                                                  const struct link *link)
 {
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
         size_t length = strlen(lesson->exercise[i].name);
         if (begins(link, lesson->exercise[i].name) && link->target_size > length &&
             link->target[length] == '/')
-            return true;
+            return &lesson->exercise[i];
     }
-    return false;
+    return NULL;
 }
 
 static void add_link(struct lk_buf *out, const struct learn_lesson *lesson, const struct link *link)
 {
     int size = (int)link->words_size;
+    const struct learn_exercise *exercise = find_exercise(lesson, link);
     if (begins(link, "https://") || begins(link, "http://") || begins(link, "#"))
         lk_buf_add(out, link->words - 1, link->size);
     else if (begins(link, "interactive:"))
         lk_buf_printf(out, "**%.*s** (to move it yourself, open this lesson in `lockstep studio`)",
                       size, link->words);
-    else if (is_exercise(lesson, link))
-        lk_buf_printf(out, "**%.*s** (its cell is below)", size, link->words);
+    else if (exercise)
+        lk_buf_printf(out, "**%.*s** (%s)", size, link->words,
+                      exercise->is_aside ? "only in CUDA C" : "its cell is below");
     else if (!add_lesson_link(out, link))
         lk_buf_add(out, link->words, link->words_size);
 }

@@ -156,7 +156,7 @@ void studio_api_check(struct studio_request *request, struct studio_reply *reply
         return;
     learner_version(request->body, version);
     json_t *verdict =
-        studio->options.grader.compiler
+        studio->options.grader.compiler || exercise->is_python
             ? grade(studio, exercise)
             : broken("your text is saved, but there is no compiler for kernels here: %s",
                      "'apt install clang-19' gets one; no GPU and no NVIDIA software are needed. "

@@ -49,7 +49,7 @@ static void add_scripts(struct studio_request *request, struct lk_buf *out,
                         const struct studio_page *page)
 {
     static const char *const editor[] = {"codemirror.js", "mode/clike/clike.js",
-                                         "addon/edit/matchbrackets.js",
+                                         "mode/python/python.js", "addon/edit/matchbrackets.js",
                                          "addon/selection/active-line.js"};
     if (page->editor && request->studio->codemirror) {
         lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/lib/codemirror/codemirror.css\">\n");

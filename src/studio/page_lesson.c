@@ -187,7 +187,9 @@ static void show_work(struct studio_request *request, struct lk_buf *out,
     if (learner_lay_out(studio->folder, exercise, &problem) && !exercise->is_kata)
         learn_progress_set(studio->options.progress, "current", exercise->key);
     lk_buf_printf(out, " data-exercise=\"%s\" data-language=\"%s\">\n", exercise->key,
-                  exercise->is_c ? "c" : "cuda");
+                  exercise->is_python ? "python"
+                  : exercise->is_c    ? "c"
+                                      : "cuda");
     show_tabs(request, out, lesson, exercise);
     show_exercise(request, out, exercise, problem);
     lk_buf_printf(out, "</section>\n");

@@ -36,6 +36,26 @@ expect language-python 0 'NAME.py' $learn language python
 expect language-files 0 'add.cu add.py' ls mine/week1/day4_first_kernel
 expect language-start 0 'day4_first_kernel/add.py' $learn start add
 expect language-json 0 '"language": "python"' $learn language --json
+expect language-words 0 'beside mine/python.md' $learn start add
+expect language-aside 0 'coalesced +the same product, with lanes that walk along the rows \(in CUDA C\)' $learn list
+expect language-words-file 0 'tl.program_id' cat mine/python.md
+
+# python.json with mistakes
+cp -r "$root/course" weak
+wrong_field() { # NAME PATTERN FIELD VALUE: of matvec
+    python3 - "$3" "$4" <<PY
+import json, sys
+path = "weak/week1/day2_same_on_gpu/python.json"
+whole = json.load(open("$root/course/week1/day2_same_on_gpu/python.json"))
+whole["matvec"][sys.argv[1]] = json.loads(sys.argv[2])
+json.dump(whole, open(path, "w"))
+PY
+    expect "field-$1" 2 "python.json: .matvec.$2" env LOCKSTEP_COURSE="$work/weak" $learn list
+}
+wrong_field runs 'runs: must be "numpy" or "cupy"' runs '"torch"'
+wrong_field grid 'runs: a function that is called has no grid and no totals' grid '["m"]'
+wrong_field output "arguments: 'y' is what the function returns" arguments '["a", "x", "y"]'
+wrong_field counter "limits.0..counter: there is no counter 'lines'" limits '[{"counter": "lines", "most": 1}]'
 
 # No Triton, no Python
 python3 -m venv --without-pip "$work/bare" >/dev/null 2>&1
@@ -104,7 +124,7 @@ days() { # PYTHON NAME DAY...
 days "$numpy" numpy week1/day1
 days "$cupy" cupy week1/day2 ${LOCKSTEP_TEST_ALL:+week1/day3}
 if [ -n "${LOCKSTEP_TEST_ALL:-}" ]; then
-    (cd "$root/course" && ls -d week*/day*) | grep -v '^week1/day[123]_' >"$work/days.txt"
+    (cd "$root/course" && printf '%s\n' week*/day*) | grep -v '^week1/day[123]_' >"$work/days.txt"
 else
     printf '%s\n' week1/day4 week2/day5 week3/day7 week4/day6 >"$work/days.txt"
 fi
@@ -164,6 +184,27 @@ PY
 refuse name 'name.py:6:9: error: q is not defined' <<PY
 $head
     i = q
+PY
+refuse near "tl.aranger: there is no 'aranger'; did you mean 'arange'" <<PY
+$head
+    i = tl.aranger(0, BLOCK)
+PY
+refuse indexed "indexed.py:6:5: error: 'c' is an address, not an array: tl.load\(c \+ ..\) reads there" <<PY
+$head
+    c[0] = 1
+PY
+refuse asks "asks.py:7:5: error: this asks many elements at once, and an 'if' takes one answer: use mask=" <<PY
+$head
+    i = tl.arange(0, BLOCK)
+    if i < n:
+        tl.store(c + i, 0)
+PY
+refuse endless 'endless.py: for n=1000: the kernel does not end: it was stopped' <<PY
+$head
+    i = tl.arange(0, BLOCK)
+    k = 0
+    while k < n:
+        tl.store(c + i, 0.0, mask=i < n)
 PY
 refuse parameters 'called with \(a, b, c, int n\)' <<PY
 import triton

@@ -91,7 +91,7 @@ all=${LOCKSTEP_TEST_ALL:-}
 in_python numpy cupy week1/day1_baseline
 in_python cupy cupy week1/day2_same_on_gpu ${all:+week1/day3_how_gpus_work}
 if [ -n "$all" ]; then
-    mapfile -t days < <(cd "$root/course" && ls -d week*/day* | grep -v '^week1/day[123]_')
+    mapfile -t days < <(cd "$root/course" && printf '%s\n' week*/day* | grep -v '^week1/day[123]_')
 else
     days=(week4/day5_kv_cache)
 fi

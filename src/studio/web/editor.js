@@ -30,7 +30,7 @@ function plain(field, { run, save, changed }) {
 function rich(field, { language, run, save, changed }) {
     field.readOnly = false;
     const mirror = CodeMirror.fromTextArea(field, {
-        mode: language === "c" ? "text/x-csrc" : "text/x-c++src",
+        mode: { c: "text/x-csrc", python: "text/x-python" }[language] ?? "text/x-c++src",
         lineNumbers: true, lineWrapping: true, indentUnit: 4, matchBrackets: true,
         styleActiveLine: true,
         gutters: ["CodeMirror-linenumbers", "marks"],
