@@ -37,7 +37,7 @@ sed 's/i < n)/i <= n)/' "$work/add.cu" >"$work/past.cu"
 with() { # COMPILER
     for file in week1/day5_naive_matmul/coalesced week2/day4_pipelining/pipelined week2/day5_tma/blur \
         week2/day6_tensor_cores/fragments week2/day7_gemm/warpgroup week3/day5_online_softmax/online \
-        week4/day1_fp8/to_fp8; do
+        week4/day1_fp8/to_fp8 week4/day3_int8_int4/int4; do
         name=$(basename "$file")
         expect "$1-$name" 0 '^passed' $learn check "$name" --compiler "$1" --seed 1 \
             --file "course/$file/solution.cu"

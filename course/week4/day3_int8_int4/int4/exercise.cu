@@ -1,8 +1,8 @@
-// int4: groups of 32 numbers; scale = the largest |x| of the group / 7; code = x / scale, rounded, plus 8: 1 .. 15. Two codes
+// to_int4: groups of 32 numbers; scale = the largest |x| of the group / 7; code = x / scale, rounded, plus 8: 1 .. 15. Two codes
 // share a byte: the even one has the low four bits. A warp has one group.
 //
 // Here every lane makes a whole byte alone, from a scale that is the same for all groups.
-__global__ void int4(const float *x, unsigned char *packed, float *scales, int groups)
+__global__ void to_int4(const float *x, unsigned char *packed, float *scales, int groups)
 {
     int lane = threadIdx.x % 32, g = blockIdx.x * 4 + threadIdx.x / 32;
     if (g >= groups)

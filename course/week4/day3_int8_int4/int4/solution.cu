@@ -1,5 +1,5 @@
-// int4: a lane for each number; even lanes join their code with that of the next lane.
-__global__ void int4(const float *x, unsigned char *packed, float *scales, int groups)
+// to_int4: a lane for each number; even lanes join their code with that of the next lane.
+__global__ void to_int4(const float *x, unsigned char *packed, float *scales, int groups)
 {
     int lane = threadIdx.x % 32, g = blockIdx.x * 4 + threadIdx.x / 32;
     if (g >= groups)

@@ -8,7 +8,7 @@ struct stage {
 };
 struct ring {
     stage stages[4];
-    barrier full[4], empty[4];
+    barrier empty[4], full[4];
 };
 
 __device__ __forceinline__ void store(float *c, const float (&sums)[128], int row, int column, int n)

@@ -1,5 +1,5 @@
 // Divides by 8: the largest number becomes 16, which needs a fifth bit.
-__global__ void int4(const float *x, unsigned char *packed, float *scales, int groups)
+__global__ void to_int4(const float *x, unsigned char *packed, float *scales, int groups)
 {
     int lane = threadIdx.x % 32, g = blockIdx.x * 4 + threadIdx.x / 32;
     if (g >= groups)

@@ -1,5 +1,5 @@
 // Forgets the offset of 8: negative codes spill into the neighbour.
-__global__ void int4(const float *x, unsigned char *packed, float *scales, int groups)
+__global__ void to_int4(const float *x, unsigned char *packed, float *scales, int groups)
 {
     int lane = threadIdx.x % 32, g = blockIdx.x * 4 + threadIdx.x / 32;
     if (g >= groups)
