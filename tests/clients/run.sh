@@ -180,6 +180,7 @@ fi
 
 if in_place torch; then
     works torch try_torch.py
+    expect torch-training 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/train_gpt.py"
     expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
     cat >"$work/tensors.py" <<'SCRIPT'
 import torch, triton, triton.language as tl
