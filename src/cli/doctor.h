@@ -23,7 +23,7 @@ struct doctor_finding doctor_find_python(struct lk_arena *arena);
 struct doctor_finding doctor_find_gpu(struct lk_arena *arena);
 /* Triton, Numba and others, in findings[DOCTOR_CLIENTS]; try_each: runs a program with each, which
  * takes seconds. */
-enum { DOCTOR_CLIENTS = 8 };
+enum { DOCTOR_CLIENTS = 7 };
 void doctor_find_clients(struct lk_arena *arena, bool try_each, struct doctor_finding *findings);
 /* The first line that has the word in what a program prints; NULL if none has or it fails. words is
  * its command line, ended by NULL. */

@@ -16,7 +16,11 @@ printf '.version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { re
 printf '.version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { add.s3 %%r; }\n' >"$work/bad.ptx"
 expect ptxas 0 'LKPTX .*entry k' sh -c "'$BUILD/clients/ptxas' -lineinfo -v --gpu-name=sm_90a '$work/good.ptx' -o '$work/k.o' && cat '$work/k.o'"
 expect ptxas-bad 255 'bad.ptx:4.*aborted due to errors' "$BUILD/clients/ptxas" --gpu-name=sm_90a "$work/bad.ptx" -o "$work/k.o"
+sed 's/9.0/99.9/' "$work/good.ptx" >"$work/future.ptx"
+expect ptxas-future 255 "Unsupported .version 99.9; current version is '9.0'" "$BUILD/clients/ptxas" "$work/future.ptx" -o "$work/k.o"
 expect ptxas-version 0 "Lockstep's.*release 13.0" "$BUILD/clients/ptxas" --version
+
+expect nvml 0 '2 x NVIDIA H200' "$LOCKSTEP" run --gpu sim:h200x2 "$here/nvml.py"
 
 if [ "$NVCC" = none ]; then
     skip link-objects "there is no nvcc"
@@ -180,6 +184,7 @@ fi
 
 if in_place torch; then
     works torch try_torch.py
+    expect torch-training 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/train_gpt.py"
     expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
     cat >"$work/tensors.py" <<'SCRIPT'
 import torch, triton, triton.language as tl
