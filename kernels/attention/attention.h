@@ -130,11 +130,6 @@ static __device__ __forceinline__ factors factors_of(const attention_arguments &
     return factors{q * k, g.v_scale ? ((const float *)g.v_scale)[at] : 1.0f};
 }
 
-/* tanh by an exponential, whose error is some units of 2^-24, where tanh.approx has 2^-11. */
-static __device__ __forceinline__ float tanh_fast(float x)
-{
-    return 1.0f - __fdividef(2.0f, 1.0f + exp2_fast(x * 2.885390082f));
-}
 static __device__ __forceinline__ float cap_score(const attention_arguments &g, float score)
 {
     return g.softcap * tanh_fast(score * g.inner);
