@@ -26,7 +26,7 @@ struct backward_arguments {
     float softcap;       // what scores are bent to, 0: nothing,
     int dropped;         // and how many of 65536 weights are dropped, while
     float kept;          // others are multiplied by this
-    unsigned long long seed, offset;
+    long long seed, offset;
     tensor_map q_map, k_map, v_map, grad_map;
 };
 

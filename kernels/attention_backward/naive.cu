@@ -34,7 +34,7 @@ static __device__ __forceinline__ float kept_of(const backward_arguments &g, int
     if (!g.dropped)
         return 1;
     unsigned long long at = ((unsigned long long)head * g.queries + query) * g.keys + key;
-    uint4 words = random_words(random_stream{g.seed, g.offset}, at / 8);
+    uint4 words = random_words(stream_of(g.seed, g.offset, 0), at / 8);
     return half_word(words, (int)(at % 8)) < (unsigned)g.dropped ? 0 : g.kept;
 }
 

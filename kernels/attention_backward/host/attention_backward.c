@@ -162,8 +162,8 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
         .softcap = zoo_as_float(v[BACKWARD_P_SOFTCAP]),
         .dropped = (int)dropout.threshold,
         .kept = dropout.scale,
-        .seed = (unsigned long long)v[BACKWARD_P_SEED],
-        .offset = (unsigned long long)v[BACKWARD_P_OFFSET],
+        .seed = v[BACKWARD_P_SEED],
+        .offset = v[BACKWARD_P_OFFSET],
     };
 }
 

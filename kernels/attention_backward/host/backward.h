@@ -52,7 +52,7 @@ struct backward_arguments {
     float softcap;
     int dropped;
     float kept;
-    unsigned long long seed, offset;
+    long long seed, offset;
     CUtensorMap q_map, k_map, v_map, grad_map;
 };
 
