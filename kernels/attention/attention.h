@@ -37,7 +37,7 @@ struct attention_arguments {
     int k_apart, v_apart; // so many rows lie between sequences
     int dropped;          // of 65536 weights; 0: none
     float kept;           // what the others are multiplied by
-    unsigned long long seed, offset;
+    long long seed, offset;
     float scale;   // what a score is multiplied by, times log2(e)
     float softcap; // in scores before they are scaled; 0: none
     float inner;   // 1 / softcap, as far as there is one
@@ -113,7 +113,7 @@ static __device__ __forceinline__ float drop_weight(const attention_arguments &g
     unsigned long long row =
         (unsigned long long)(s.number * g.heads * g.group + s.head) * g.queries + query;
     unsigned long long at = row * g.keys + key;
-    uint4 words = random_words(random_stream{g.seed, g.offset}, at / 8);
+    uint4 words = random_words(stream_of(g.seed, g.offset, 0), at / 8);
     return half_word(words, (int)(at % 8)) < (unsigned)g.dropped ? 0 : weight * g.kept;
 }
 
@@ -130,11 +130,6 @@ static __device__ __forceinline__ factors factors_of(const attention_arguments &
     return factors{q * k, g.v_scale ? ((const float *)g.v_scale)[at] : 1.0f};
 }
 
-/* tanh by an exponential, whose error is some units of 2^-24, where tanh.approx has 2^-11. */
-static __device__ __forceinline__ float tanh_fast(float x)
-{
-    return 1.0f - __fdividef(2.0f, 1.0f + exp2_fast(x * 2.885390082f));
-}
 static __device__ __forceinline__ float cap_score(const attention_arguments &g, float score)
 {
     return g.softcap * tanh_fast(score * g.inner);

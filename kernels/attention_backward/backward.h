@@ -9,6 +9,7 @@
 #define LOCKSTEP_KERNELS_ATTENTION_BACKWARD_H
 
 #include "attention_numbers.h"
+#include "philox.h"
 #include "tma.h"
 
 /* kernels/attention_backward/host/backward.h declares the same: keep both alike. */
@@ -21,6 +22,11 @@ struct backward_arguments {
     int queries, keys, dim, causal;
     int padded;         // rows of the workspace: queries and some more
     float scale, scale2; // of scores; times log2(e)
+    int left, right;     // of naive: keys seen before and after where a query stands,
+    float softcap;       // what scores are bent to, 0: nothing,
+    int dropped;         // and how many of 65536 weights are dropped, while
+    float kept;          // others are multiplied by this
+    long long seed, offset;
     tensor_map q_map, k_map, v_map, grad_map;
 };
 

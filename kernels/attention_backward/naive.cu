@@ -1,14 +1,16 @@
 /*
  * naive.cu: as the formulas say it: weights P and gradients of scores dS as whole matrices in
  * memory, a thread for each; then dQ, dK and dV, a thread for each number. A thread of dK and dV
- * goes through all queries of all heads of its group.
+ * goes through all queries of all heads of its group. This step alone has windows, a softcap and
+ * dropout, which is found again from the place of a weight.
  */
 // arch: sm_80
 #include "backward.h"
 #define SIDE 16
 
 /* Row `query` of P, and of dS behind it: [batch][heads * group][queries][keys]. */
-static __device__ __forceinline__ float *weights_of(const backward_arguments &g, int head, int query)
+static __device__ __forceinline__ float *weights_of(const backward_arguments &g, int head,
+                                                    int query)
 {
     long long heads = g.batch * g.heads * g.group;
     return (float *)g.workspace + 2 * heads * g.padded +
@@ -17,6 +19,23 @@ static __device__ __forceinline__ float *weights_of(const backward_arguments &g,
 static __device__ __forceinline__ float *slopes_of(const backward_arguments &g, int head, int query)
 {
     return weights_of(g, g.batch * g.heads * g.group + head, query);
+}
+
+static __device__ __forceinline__ bool is_seen(const backward_arguments &g, int query, int key)
+{
+    int diagonal = query + g.keys - g.queries;
+    return key >= diagonal - g.left && key <= diagonal + g.right;
+}
+
+/* What dropout multiplies a weight by. */
+static __device__ __forceinline__ float kept_of(const backward_arguments &g, int head, int query,
+                                                int key)
+{
+    if (!g.dropped)
+        return 1;
+    unsigned long long at = ((unsigned long long)head * g.queries + query) * g.keys + key;
+    uint4 words = random_words(stream_of(g.seed, g.offset, 0), at / 8);
+    return half_word(words, (int)(at % 8)) < (unsigned)g.dropped ? 0 : g.kept;
 }
 
 /* A thread for each pair of a query and a key. */
@@ -33,10 +52,16 @@ template <class type> static __device__ __forceinline__ void scores(const backwa
         score = fmaf(type::load(g.q, q + i), type::load(g.k, k + i), score);
         slope = fmaf(type::load(g.grad, q + i), type::load(g.v, k + i), slope);
     }
+    float bend = 1, kept = kept_of(g, head, query, key);
+    if (g.softcap != 0) {
+        float part = tanh_fast(score * g.scale / g.softcap);
+        score = g.softcap / g.scale * part;
+        bend = 1 - part * part;
+    }
     float weight = exp2_fast(fmaf(score, g.scale2, -lses_of(g, head)[query]));
-    weight = key > last_key(g, query) ? 0 : weight;
-    weights_of(g, head, query)[key] = weight;
-    slopes_of(g, head, query)[key] = weight * (slope - deltas_of(g, head)[query]);
+    weight = is_seen(g, query, key) ? weight : 0;
+    weights_of(g, head, query)[key] = weight * kept;
+    slopes_of(g, head, query)[key] = weight * (slope * kept - deltas_of(g, head)[query]) * bend;
 }
 
 template <class type> static __device__ __forceinline__ void of_queries(const backward_arguments &g)

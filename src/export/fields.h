@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EXPORT_FIELDS 48
+#define EXPORT_FIELDS 64
 
 enum export_field_kind {
     EXPORT_FIELD_MAP,     /* tensor_map */

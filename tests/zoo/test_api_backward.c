@@ -6,6 +6,8 @@
  */
 #include "api_tools.h"
 
+#include "zoo/philox.h"
+
 #include <math.h>
 
 enum { ROUNDS = 25, Q = 0, K, V, GRAD, O, DQ, DK, DV, TENSORS };
@@ -35,10 +37,19 @@ static int64_t group_of(const lk_attention_desc *d)
 {
     return d->heads / (d->kv_heads ? d->kv_heads : d->heads);
 }
-static int64_t seen_by(const lk_attention_desc *d, int64_t query)
+static bool is_seen(const lk_attention_desc *d, int64_t query, int64_t key)
 {
-    int64_t seen = query + d->keys - d->queries + 1;
-    return !d->causal ? d->keys : seen > 0 ? seen : 0;
+    int64_t stands = query + d->keys - d->queries;
+    return !(d->causal && key > stands) &&
+           !(d->window && (key <= stands - d->window || key >= stands + d->window));
+}
+/* What dropout multiplies a weight by. */
+static double kept(const lk_attention_desc *d, int64_t head, int64_t query, int64_t key)
+{
+    struct zoo_dropout drop = zoo_dropout_of(d->dropout);
+    int64_t at = (head * d->queries + query) * d->keys + key;
+    bool gone = d->dropout > 0 && zoo_dropped(drop, d->seed, d->offset, (uint64_t)at);
+    return gone ? 0 : drop.scale;
 }
 static double dot(const double *a, const double *b, int64_t count)
 {
@@ -48,36 +59,40 @@ static double dot(const double *a, const double *b, int64_t count)
     return sum;
 }
 
-/* Weights of a query; returns how many keys it sees. */
-static int64_t weigh(const struct trial *t, int64_t head, int64_t query, double *weight)
+/* Weights of a query before dropout, and how much less scores move for their softcap. */
+static void weigh(const struct trial *t, int64_t head, int64_t query, double *weight, double *bend)
 {
     const lk_attention_desc *d = &t->desc;
-    int64_t keys = seen_by(d, query), kv = head / group_of(d);
+    int64_t kv = head / group_of(d);
     double scale = d->scale != 0 ? (double)d->scale : 1 / sqrt((double)d->dim), sum = 0,
            most = -1e9;
     const double *q = t->value[Q] + (head * d->queries + query) * d->dim;
-    for (int64_t j = 0; j < keys; j++) {
-        weight[j] = scale * dot(q, t->value[K] + (kv * d->keys + j) * d->dim, d->dim);
+    for (int64_t j = 0; j < d->keys; j++) {
+        double score = scale * dot(q, t->value[K] + (kv * d->keys + j) * d->dim, d->dim);
+        double part = d->softcap > 0 ? tanh(score / d->softcap) : 0;
+        bend[j] = 1 - part * part;
+        weight[j] = !is_seen(d, query, j) ? -INFINITY : d->softcap > 0 ? d->softcap * part : score;
         most = fmax(most, weight[j]);
     }
-    for (int64_t j = 0; j < keys; j++)
+    for (int64_t j = 0; j < d->keys; j++)
         sum += weight[j] = exp(weight[j] - most);
-    for (int64_t j = 0; j < keys; j++)
+    for (int64_t j = 0; j < d->keys && sum > 0; j++)
         weight[j] /= sum;
-    return keys;
 }
 
 /* The sum of grad times o: what the gradients are gradients of. */
 static double loss(const struct trial *t)
 {
     const lk_attention_desc *d = &t->desc;
-    double *weight = malloc((size_t)(d->keys + 1) * sizeof *weight), sum = 0;
+    double *weight = malloc((size_t)(2 * d->keys + 1) * sizeof *weight), sum = 0;
     for (int64_t head = 0; head < d->batch * d->heads; head++)
         for (int64_t i = 0; i < d->queries; i++) {
-            int64_t keys = weigh(t, head, i, weight), kv = head / group_of(d);
-            for (int64_t j = 0; j < keys; j++)
-                sum += weight[j] * dot(t->value[GRAD] + (head * d->queries + i) * d->dim,
-                                       t->value[V] + (kv * d->keys + j) * d->dim, d->dim);
+            int64_t kv = head / group_of(d);
+            weigh(t, head, i, weight, weight + d->keys);
+            for (int64_t j = 0; j < d->keys; j++)
+                sum += kept(d, head, i, j) * weight[j] *
+                       dot(t->value[GRAD] + (head * d->queries + i) * d->dim,
+                           t->value[V] + (kv * d->keys + j) * d->dim, d->dim);
         }
     free(weight);
     return sum;
@@ -86,24 +101,27 @@ static double loss(const struct trial *t)
 static void differentiate(struct trial *t)
 {
     const lk_attention_desc *d = &t->desc;
-    double *weight = malloc((size_t)(d->keys + 1) * sizeof *weight);
+    double *weight = malloc((size_t)(2 * d->keys + 1) * sizeof *weight), *bend = weight + d->keys;
     double scale = d->scale != 0 ? (double)d->scale : 1 / sqrt((double)d->dim);
     for (int64_t head = 0; head < d->batch * d->heads; head++)
         for (int64_t i = 0; i < d->queries; i++) {
-            int64_t keys = weigh(t, head, i, weight), kv = head / group_of(d);
+            int64_t kv = head / group_of(d);
+            weigh(t, head, i, weight, bend);
             int64_t row = (head * d->queries + i) * d->dim;
             double delta = 0;
-            for (int64_t j = 0; j < keys; j++)
-                delta += weight[j] * dot(t->value[GRAD] + row,
-                                         t->value[V] + (kv * d->keys + j) * d->dim, d->dim);
-            for (int64_t j = 0; j < keys; j++) {
+            for (int64_t j = 0; j < d->keys; j++)
+                delta +=
+                    kept(d, head, i, j) * weight[j] *
+                    dot(t->value[GRAD] + row, t->value[V] + (kv * d->keys + j) * d->dim, d->dim);
+            for (int64_t j = 0; j < d->keys; j++) {
+                double by = kept(d, head, i, j);
                 int64_t k = (kv * d->keys + j) * d->dim;
-                double slope = dot(t->value[GRAD] + row, t->value[V] + k, d->dim) - delta;
-                slope *= weight[j] * scale;
+                double slope = by * dot(t->value[GRAD] + row, t->value[V] + k, d->dim) - delta;
+                slope *= weight[j] * scale * bend[j];
                 for (int64_t c = 0; c < d->dim; c++) {
                     t->value[DQ][row + c] += slope * t->value[K][k + c];
                     t->value[DK][k + c] += slope * t->value[Q][row + c];
-                    t->value[DV][k + c] += weight[j] * t->value[GRAD][row + c];
+                    t->value[DV][k + c] += by * weight[j] * t->value[GRAD][row + c];
                 }
             }
         }
@@ -185,6 +203,13 @@ static void test_random(void **state)
         d->kv_heads = kv_heads;
         d->causal = any(2) != 0;
         d->scale = any(3) ? 0 : 0.125f;
+        if (any(3) == 0) {
+            d->window = any(2) ? 1 + any(100) : 0;
+            d->softcap = any(2) ? 0.5f + (float)any(8) : 0;
+            d->dropout = any(2) ? 0.25f : 0;
+            d->seed = (uint64_t)any(1000) << 40;
+            d->offset = (uint64_t)any(1000);
+        }
         t.type = zoo_type_of(type);
         for (int x = 0; x < TENSORS; x++) {
             t.count[x] = (size_t)(d->batch * d->dim *
@@ -241,11 +266,8 @@ static void test_refusals(void **state)
     d.kv_heads = 3;
     must_fail(call(&d, in, out, 0), LK_BAD_ARGUMENT, "not a multiple of kv_heads");
     d = good;
-    d.window = 4;
-    must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "a window");
-    d = good;
-    d.softcap = 4;
-    must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "a softcap");
+    d.softcap = -4;
+    must_fail(call(&d, in, out, 0), LK_BAD_ARGUMENT, "softcap is -4");
     d = good;
     d.key_lengths = in;
     must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "padding");
@@ -253,8 +275,8 @@ static void test_refusals(void **state)
     d.slopes = in;
     must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "ALiBi");
     d = good;
-    d.dropout = 0.5f;
-    must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "dropout");
+    d.dropout = 1;
+    must_fail(call(&d, in, out, 0), LK_BAD_ARGUMENT, "dropout is 1; it goes from 0 to below 1");
     d = good;
     d.q_begin = d.k_begin = in;
     must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "packed sequences");

@@ -236,8 +236,8 @@ struct attention_request attention_request_of(const struct zoo_problem *problem,
         .padded = attention_has(problem, ATTENTION_PADDING),
         .leaning = attention_has(problem, ATTENTION_ALIBI),
         .dropout = attention_has(problem, ATTENTION_DROPOUT) ? 0.25F : 0,
-        .seed = problem->seed,
-        .offset = 3,
+        .seed = attention_has(problem, ATTENTION_DROPOUT) ? problem->seed : 0,
+        .offset = attention_has(problem, ATTENTION_DROPOUT) ? 3 : 0,
     };
 }
 

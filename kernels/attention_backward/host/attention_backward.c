@@ -5,6 +5,8 @@
  */
 #include "backward.h"
 
+#include "zoo/philox.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -27,6 +29,13 @@ double backward_scale(const struct zoo_problem *problem)
 {
     double scale = (double)zoo_as_float(problem->value[BACKWARD_P_SCALE]);
     return (double)(float)(scale != 0 ? scale : 1 / sqrt((double)problem->value[DIM]));
+}
+
+struct backward_window backward_window(const struct zoo_problem *problem)
+{
+    int64_t window = problem->value[BACKWARD_P_WINDOW], most = 1 << 28;
+    window = window ? window - 1 : most;
+    return (struct backward_window){window, problem->value[MASK] ? 0 : window};
 }
 
 /* The problem -----------------------------------------------------------------------------------*/
@@ -93,9 +102,13 @@ static double flops(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     double pairs = 0;
+    struct backward_window window = backward_window(problem);
     for (int64_t i = 0; i < v[QUERIES]; i++) {
-        int64_t seen = v[MASK] ? i + v[KEYS] - v[QUERIES] + 1 : v[KEYS];
-        pairs += seen > 0 ? (double)seen : 0;
+        int64_t diagonal = i + v[KEYS] - v[QUERIES], first = diagonal - window.left,
+                last = diagonal + window.right;
+        first = first > 0 ? first : 0;
+        last = last < v[KEYS] - 1 ? last : v[KEYS] - 1;
+        pairs += last >= first ? (double)(last - first + 1) : 0;
     }
     return 10 * pairs * (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[DIM]);
 }
@@ -121,6 +134,8 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
 {
     const int64_t *v = call->problem->value;
     double scale = backward_scale(call->problem);
+    struct backward_window window = backward_window(call->problem);
+    struct zoo_dropout dropout = zoo_dropout_of((double)zoo_as_float(v[BACKWARD_P_DROPOUT]));
     return (struct backward_arguments){
         .q = call->buffer[BACKWARD_B_Q],
         .k = call->buffer[BACKWARD_B_K],
@@ -142,6 +157,13 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
         .padded = (int)padded_of(call->problem),
         .scale = (float)scale,
         .scale2 = (float)(scale * 1.4426950408889634),
+        .left = (int)window.left,
+        .right = (int)window.right,
+        .softcap = zoo_as_float(v[BACKWARD_P_SOFTCAP]),
+        .dropped = (int)dropout.threshold,
+        .kept = dropout.scale,
+        .seed = v[BACKWARD_P_SEED],
+        .offset = v[BACKWARD_P_OFFSET],
     };
 }
 
@@ -280,18 +302,24 @@ static bool takes_naive(const struct zoo_problem *problem)
     const int64_t *v = problem->value;
     return q_heads(problem) < 1 << 16 && v[QUERIES] <= 1 << 19 && v[KEYS] <= 1 << 19;
 }
+static bool is_plain(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return !v[BACKWARD_P_WINDOW] && zoo_as_float(v[BACKWARD_P_SOFTCAP]) <= 0 &&
+           zoo_as_float(v[BACKWARD_P_DROPOUT]) <= 0;
+}
 static bool takes_mma(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    return (v[DIM] == 64 || v[DIM] == 96 || v[DIM] == 128) && v[TYPE] != F32 &&
+    return is_plain(problem) && (v[DIM] == 64 || v[DIM] == 96 || v[DIM] == 128) && v[TYPE] != F32 &&
            q_heads(problem) < 1 << 16 && v[QUERIES] < 1 << 21 && v[KEYS] < 1 << 21;
 }
 /* A tensor map has no sizes of 0. */
 static bool takes_wgmma(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    return (v[DIM] == 64 || v[DIM] == 128) && v[TYPE] != F32 && v[QUERIES] > 0 && v[KEYS] > 0 &&
-           q_heads(problem) < 1 << 16;
+    return is_plain(problem) && (v[DIM] == 64 || v[DIM] == 128) && v[TYPE] != F32 &&
+           v[QUERIES] > 0 && v[KEYS] > 0 && q_heads(problem) < 1 << 16;
 }
 
 static const struct zoo_variant variants[] = {
@@ -311,7 +339,7 @@ static bool torch_takes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     return v[BATCH] && v[QUERIES] && v[KEYS] && v[TYPE] != F32 && !v[BACKWARD_P_SCALE] &&
-           (!v[MASK] || v[QUERIES] == v[KEYS]);
+           is_plain(problem) && (!v[MASK] || v[QUERIES] == v[KEYS]);
 }
 
 /* cuDNN's, which is the fastest that PyTorch has. Its forward runs once for each set of buffers,
@@ -341,6 +369,9 @@ static const char *const edges[] = {
     "heads=1 queries=70 keys=90 dist=matched,equal mask=causal dim=64 type=bf16,f32",
     "heads=1 queries=20 keys=30 dim=1,7,40 type=bf16,f32 mask=causal",
     "heads=1 queries=40 keys=40 dim=64 scale=1",
+    "heads=1 group=2 queries=60 keys=50,90 dim=64 window=1,20 mask=full,causal type=bf16,f32",
+    "heads=2 queries=50 keys=60 dim=40 softcap=1,5 dropout=0,0.25 seed=7 offset=3 type=bf16,f32",
+    "batch=2 heads=1 group=2 queries=40 keys=70 dim=64 window=30 softcap=2 dropout=0.5 mask=causal",
     NULL};
 
 static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=full,causal",
@@ -357,7 +388,10 @@ const struct zoo_family zoo_attention_backward = {
         "The gradients of Q, K and V from that of O = softmax(scale Q K^T) V, for every head of "
         "every sequence, with O and each row's log-sum-exp as forward has left them. Heads of "
         "queries share one of K and V in groups, and its gradient is their sum. The last query "
-        "stands at the last key; under a causal mask a query sees keys up to where it stands.",
+        "stands at the last key; under a causal mask a query sees keys up to where it stands, and "
+        "with a window no more than that many of them on each side. A softcap c makes c tanh(s / "
+        "c) "
+        "of a score s; dropout takes weights away, as forward did.",
     .parameters = {{"batch", "sequences", 0, 1 << 16, 1, NULL},
                    {"heads", "of K and V", 1, 1 << 10, 2, NULL},
                    {"group", "heads of Q for each of K and V", 1, 128, 1, NULL},
@@ -367,6 +401,12 @@ const struct zoo_family zoo_attention_backward = {
                    {"type", "of all but the log-sum-exp", 0, 2, 0, type_names},
                    {"mask", "what a query sees", 0, 1, 0, mask_names},
                    {"scale", "of the scores; 0: 1 / sqrt(dim)", 0, 1 << 10, 0, NULL, true},
+                   {"window", "keys that a query sees on a side; 0: all", 0, 1 << 20, 0, NULL},
+                   {"softcap", "the most that a score can be; 0: no limit", 0, 1 << 10, 0, NULL,
+                    true},
+                   {"dropout", "the share of weights that are dropped", 0, 1, 0, NULL, true},
+                   {"seed", "of dropout", 0, INT64_MAX, 0, NULL, true},
+                   {"offset", "of dropout", 0, INT64_MAX, 0, NULL, true},
                    {0}},
     .distributions = distributions,
     .profile = "batch=1 heads=1 queries=256 keys=256 mask=full,causal",

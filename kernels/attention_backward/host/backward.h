@@ -16,9 +16,14 @@ enum {
     BACKWARD_P_QUERIES,
     BACKWARD_P_KEYS,
     BACKWARD_P_DIM,
-    BACKWARD_P_TYPE, /* bf16, f16, f32 */
-    BACKWARD_P_MASK, /* 1: causal */
-    BACKWARD_P_SCALE /* 0: 1 / sqrt(dim) */
+    BACKWARD_P_TYPE,  /* bf16, f16, f32 */
+    BACKWARD_P_MASK,  /* 1: causal */
+    BACKWARD_P_SCALE, /* 0: 1 / sqrt(dim) */
+    BACKWARD_P_WINDOW,
+    BACKWARD_P_SOFTCAP,
+    BACKWARD_P_DROPOUT, /* of dropout: the share of weights, and */
+    BACKWARD_P_SEED,    /* what they are chosen by */
+    BACKWARD_P_OFFSET
 };
 enum {
     BACKWARD_B_Q,
@@ -43,11 +48,21 @@ struct backward_arguments {
     CUdeviceptr q, k, v, o, grad, lse, dq, dk, dv, workspace;
     int batch, heads, group, queries, keys, dim, causal, padded;
     float scale, scale2;
+    int left, right;
+    float softcap;
+    int dropped;
+    float kept;
+    long long seed, offset;
     CUtensorMap q_map, k_map, v_map, grad_map;
 };
 
 enum zoo_type backward_type(const struct zoo_problem *problem);
 double backward_scale(const struct zoo_problem *problem);
+/* Keys that a query sees beside where it stands. */
+struct backward_window {
+    int64_t left, right;
+};
+struct backward_window backward_window(const struct zoo_problem *problem);
 /* O and its log-sum-exp: the result of attention where that is quickly made, else numbers like it.
  */
 void backward_forward(const struct zoo_problem *problem, void **buffer);

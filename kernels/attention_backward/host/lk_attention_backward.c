@@ -14,7 +14,7 @@ static lk_status refuse(const char *what)
 {
     return api_fail(LK_UNSUPPORTED, CALL,
                     "%s: gradients are for tensors [batch][head][row][dim] without gaps, with a "
-                    "causal mask or none",
+                    "causal mask, a window, a softcap, dropout, or none of these",
                     what);
 }
 
@@ -30,16 +30,16 @@ static lk_status check_choices(const lk_attention_desc *d)
                         (double)d->scale);
     if (d->q_begin || d->k_begin || d->all_queries || d->all_keys)
         return refuse("packed sequences");
-    if (d->window)
-        return refuse("a window");
-    if (d->softcap != 0)
-        return refuse("a softcap");
+    if (!(d->softcap >= 0) || !isfinite(d->softcap))
+        return api_fail(LK_BAD_ARGUMENT, CALL, "softcap is %g; it is above 0, or 0 for none",
+                        (double)d->softcap);
+    if (!(d->dropout >= 0 && d->dropout < 1))
+        return api_fail(LK_BAD_ARGUMENT, CALL, "dropout is %g; it goes from 0 to below 1",
+                        (double)d->dropout);
     if (d->key_lengths)
         return refuse("padding");
     if (d->slopes)
         return refuse("ALiBi");
-    if (d->dropout != 0)
-        return refuse("dropout");
     return LK_OK;
 }
 
@@ -85,12 +85,20 @@ static lk_status make_request(const lk_attention_desc *d, struct api_request *re
         [BACKWARD_P_TYPE] = d->type, /* both count bf16, f16, f32 */
         [BACKWARD_P_MASK] = d->causal != 0,
     };
+    if ((status = api_check_size(CALL, &zoo_attention_backward, BACKWARD_P_WINDOW, d->window)) !=
+        LK_OK)
+        return status;
     for (unsigned i = 0; i < sizeof value / sizeof *value; i++)
         if ((status = api_check_size(CALL, &zoo_attention_backward, i, value[i])) != LK_OK)
             return status;
         else
             request->problem.value[i] = value[i];
     request->problem.value[BACKWARD_P_SCALE] = zoo_from_float(d->scale);
+    request->problem.value[BACKWARD_P_WINDOW] = d->window;
+    request->problem.value[BACKWARD_P_SOFTCAP] = zoo_from_float(d->softcap);
+    request->problem.value[BACKWARD_P_DROPOUT] = zoo_from_float(d->dropout);
+    request->problem.value[BACKWARD_P_SEED] = (int64_t)d->seed;
+    request->problem.value[BACKWARD_P_OFFSET] = (int64_t)d->offset;
     status = check_steps(d, kv_heads);
     return status == LK_OK ? api_shape(request) : status;
 }

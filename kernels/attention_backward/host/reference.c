@@ -6,6 +6,8 @@
  */
 #include "backward.h"
 
+#include "zoo/philox.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,6 +20,7 @@ struct head {
     void *const *buffer;
     int64_t queries, keys, dim;
     size_t q, k; /* where the first element of each lies */
+    int64_t number;
 };
 
 static struct head head_of(const struct zoo_problem *problem, void *const *buffer, int64_t number)
@@ -26,6 +29,7 @@ static struct head head_of(const struct zoo_problem *problem, void *const *buffe
     struct head h = {problem, buffer, v[BACKWARD_P_QUERIES], v[BACKWARD_P_KEYS], v[BACKWARD_P_DIM]};
     h.q = (size_t)(number * h.queries * h.dim);
     h.k = (size_t)(number / v[BACKWARD_P_GROUP] * h.keys * h.dim);
+    h.number = number;
     return h;
 }
 static double get(const struct head *h, unsigned buffer, size_t first, int64_t row, int64_t column)
@@ -40,6 +44,40 @@ static int64_t keys_seen(const struct head *h, int64_t query)
         return h->keys;
     return seen < 0 ? 0 : seen;
 }
+static bool is_seen(const struct head *h, int64_t query, int64_t key)
+{
+    struct backward_window window = backward_window(h->problem);
+    int64_t diagonal = query + h->keys - h->queries;
+    return key >= diagonal - window.left && key <= diagonal + window.right;
+}
+
+/* A score with its softcap, and by how much less it moves for that. */
+struct bent {
+    double score, slope;
+};
+static struct bent bend(const struct head *h, double score)
+{
+    double cap = (double)zoo_as_float(h->problem->value[BACKWARD_P_SOFTCAP]);
+    if (cap <= 0)
+        return (struct bent){score, 1};
+    double part = tanh(score / cap);
+    return (struct bent){cap * part, 1 - part * part};
+}
+
+/* What dropout multiplies a weight by. */
+static double kept(const struct head *h, int64_t query, int64_t key)
+{
+    const int64_t *v = h->problem->value;
+    struct zoo_dropout d = zoo_dropout_of((double)zoo_as_float(v[BACKWARD_P_DROPOUT]));
+    int64_t at = (h->number * h->queries + query) * h->keys + key;
+    if (d.threshold == 0)
+        return 1;
+    return zoo_dropped(d, (uint64_t)v[BACKWARD_P_SEED], (uint64_t)v[BACKWARD_P_OFFSET],
+                       (uint64_t)at)
+               ? 0
+               : d.scale;
+}
+
 static double *numbers(int64_t count)
 {
     double *list = calloc((size_t)count + 1, sizeof *list);
@@ -71,18 +109,19 @@ static void forward_row(const struct head *h, int64_t query, void *o, double *ls
     int64_t keys = keys_seen(h, query);
     double *weight = numbers(keys), most = -INFINITY, sum = 0, scale = backward_scale(h->problem);
     for (int64_t j = 0; j < keys; j++) {
-        weight[j] = scale * multiply(h, BACKWARD_B_Q, h->q, query, BACKWARD_B_K, h->k, j).sum;
+        double score = scale * multiply(h, BACKWARD_B_Q, h->q, query, BACKWARD_B_K, h->k, j).sum;
+        weight[j] = is_seen(h, query, j) ? bend(h, score).score : -INFINITY;
         most = fmax(most, weight[j]);
     }
-    for (int64_t j = 0; j < keys; j++)
+    for (int64_t j = 0; j < keys && most > -INFINITY; j++)
         sum += weight[j] = exp(weight[j] - most);
     for (int64_t i = 0; i < h->dim; i++) {
         double value = 0;
-        for (int64_t j = 0; j < keys; j++)
-            value += weight[j] / sum * get(h, BACKWARD_B_V, h->k, j, i);
+        for (int64_t j = 0; j < keys && sum > 0; j++)
+            value += kept(h, query, j) * weight[j] / sum * get(h, BACKWARD_B_V, h->k, j, i);
         zoo_put(backward_type(h->problem), o, h->q + (size_t)(query * h->dim + i), value);
     }
-    *lse = keys ? most + log(sum) : -INFINITY;
+    *lse = sum > 0 ? most + log(sum) : -INFINITY;
     free(weight);
 }
 
@@ -125,22 +164,27 @@ static void fill(const struct head *h, struct matrices *m)
         double base = lse[h->q / (size_t)h->dim + (size_t)i];
         struct product delta = multiply(h, BACKWARD_B_GRAD, h->q, i, BACKWARD_B_O, h->q, i);
         for (int64_t j = 0; j < h->keys; j++) {
-            bool seen = j < keys_seen(h, i);
+            bool seen = j < keys_seen(h, i) && is_seen(h, i, j);
             size_t at = (size_t)(i * h->keys + j);
             m->weight[at] = m->weight_error[at] = m->slope[at] = m->slope_error[at] = 0;
             if (!seen)
                 continue;
             struct product s = multiply(h, BACKWARD_B_Q, h->q, i, BACKWARD_B_K, h->k, j);
             struct product dp = multiply(h, BACKWARD_B_GRAD, h->q, i, BACKWARD_B_V, h->k, j);
-            double weight = exp(scale * s.sum - base), difference = dp.sum - delta.sum;
+            struct bent bent = bend(h, scale * s.sum);
+            double by = kept(h, i, j), weight = exp(bent.score - base);
+            double difference = by * dp.sum - delta.sum;
             double error = scale * exact * SINGLE * s.size + 0x1p-21 +
                            4 * SINGLE * (fabs(scale * s.sum) + fabs(base));
-            m->weight[at] = weight;
-            m->weight_error[at] = weight * error;
-            m->slope[at] = weight * difference;
+            if (bent.slope < 1) /* tanh_fast */
+                error += (double)zoo_as_float(h->problem->value[BACKWARD_P_SOFTCAP]) * 0x1p-20;
+            m->weight[at] = weight * by;
+            m->weight_error[at] = weight * by * (error + SINGLE);
+            m->slope[at] = weight * difference * bent.slope;
             m->slope_error[at] =
-                weight * (error * fabs(difference) + 2 * SINGLE * fabs(difference) +
-                          SINGLE * (exact * dp.size + ((double)h->dim / 8 + 8) * delta.size));
+                weight * (error * fabs(difference) + 4 * SINGLE * fabs(difference) +
+                          (bent.slope < 1 ? 0x1p-18 * fabs(difference) : 0) +
+                          SINGLE * (exact * by * dp.size + ((double)h->dim / 8 + 8) * delta.size));
         }
     }
 }
