@@ -197,7 +197,7 @@ const char *const norm_edges[] = {
     "rows=2 cols=2048 type=f32 residual=added", /* 48 KiB of stages, and more */
     "rows=2 cols=66000,70001",
     "rows=3 cols=32768 dist=huge,special,offset residual=added store=same,e4m3 stats=kept",
-    "rows=3 cols=32768 dist=huge,special,tiny stats=kept",
+    "rows=3 cols=66008 dist=huge,special,tiny stats=kept",
     "rows=2 cols=17000 type=f32 residual=none,added stats=kept",
     "rows=4 cols=65,512 affine=no type=bf16,f32",
     "rows=5 cols=40,2056 type=bf16,f16,f32 store=e4m3 scale=100",

@@ -100,9 +100,6 @@ bool norm_takes_backward_stages(const struct zoo_problem *problem);
 
 CUresult norm_launch_plain(struct zoo_call *call);
 CUresult norm_launch_registers(struct zoo_call *call);
-bool norm_takes_early(const struct zoo_problem *problem);
-bool norm_fits_early(const struct zoo_call *call);
-CUresult norm_launch_early(struct zoo_call *call);
 CUresult norm_launch_stages(struct zoo_call *call);
 CUresult norm_launch_shared_affine(struct zoo_call *call);
 CUresult norm_launch_parts(struct zoo_call *call);

@@ -66,7 +66,8 @@ bool norm_takes_long_rows(const struct zoo_problem *problem)
 }
 bool norm_takes_shared_affine(const struct zoo_problem *problem)
 {
-    return norm_takes_long_rows(problem) && problem->value[NORM_RESIDUAL] == 0;
+    return norm_takes_long_rows(problem) && row_bytes(problem) > 2 * LONG_ROW &&
+           problem->value[NORM_RESIDUAL] == 0;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
@@ -187,26 +188,6 @@ CUresult norm_launch_registers(struct zoo_call *call)
         return launch_forward(call, "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
     return launch_long(call);
-}
-
-bool norm_takes_early(const struct zoo_problem *problem)
-{
-    return norm_takes_forward(problem) && has_whole_rows(problem) && norm_type(problem) == ZOO_BF16;
-}
-bool norm_fits_early(const struct zoo_call *call)
-{
-    return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= MOST_THREADS;
-}
-CUresult norm_launch_early(struct zoo_call *call)
-{
-    int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
-    if (has_nothing_to_do(call->problem))
-        return CUDA_SUCCESS;
-    return launch_forward(
-        call, "block",
-        (struct zoo_grid){.x = (unsigned)rows,
-                          .threads = threads_for(vectors, zoo_tunable(call, "VECTORS"))},
-        0);
 }
 
 /* Parts of a row for the blocks of a cluster. */

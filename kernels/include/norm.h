@@ -206,18 +206,32 @@ static __device__ __forceinline__ void normalise(statistics s, float (&x)[PER<T>
         x[i] = (LAYER ? fmaf(x[i], s.factor, -s.mean) : x[i] * s.factor) * s.rstd;
 }
 
-/* Where a vector's gamma and beta are: in memory, or at hand. They are loaded where they are used: both
- * at once would take registers that the rows need. */
+/* Where a vector's gamma and beta are: in memory, or at hand. They are loaded where they are used:
+ * both at once would take registers that the rows need. */
 template <class T> struct affine_in_memory {
+    enum { at_hand = false };
     const T *gamma, *beta;
-    __device__ __forceinline__ uint4 get_gamma(void) const { return *(const uint4 *)gamma; }
-    __device__ __forceinline__ uint4 get_beta(void) const { return *(const uint4 *)beta; }
+    __device__ __forceinline__ uint4 get_gamma(void) const
+    {
+        return *(const uint4 *)gamma;
+    }
+    __device__ __forceinline__ uint4 get_beta(void) const
+    {
+        return *(const uint4 *)beta;
+    }
 };
 
 struct affine_at_hand {
+    enum { at_hand = true };
     uint4 gamma, beta;
-    __device__ __forceinline__ uint4 get_gamma(void) const { return gamma; }
-    __device__ __forceinline__ uint4 get_beta(void) const { return beta; }
+    __device__ __forceinline__ uint4 get_gamma(void) const
+    {
+        return gamma;
+    }
+    __device__ __forceinline__ uint4 get_beta(void) const
+    {
+        return beta;
+    }
 };
 
 /* A vector's results: at column `col` of the row, a multiple of PER, all in the row. */
@@ -228,13 +242,23 @@ static __device__ __forceinline__ void write_affine(norm_job<T> a, long long row
     float x[PER<T>], w[PER<T>];
     widen_all<T>(v, x);
     normalise<T, LAYER>(s, x);
-    if (a.has & HAS_GAMMA) {
+    const int both = HAS_GAMMA | HAS_BETA;
+    bool fused = LAYER && Affine::at_hand && (a.has & both) == both;
+    if (fused) {
+        float b[PER<T>];
+        widen_all<T>(at.get_gamma(), w);
+        widen_all<T>(at.get_beta(), b);
+#pragma unroll
+        for (int i = 0; i < PER<T>; i++)
+            x[i] = fmaf(x[i], w[i], b[i]);
+    }
+    if (!fused && a.has & HAS_GAMMA) {
         widen_all<T>(at.get_gamma(), w);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++)
             x[i] *= w[i];
     }
-    if (LAYER && a.has & HAS_BETA) {
+    if (LAYER && !fused && a.has & HAS_BETA) {
         widen_all<T>(at.get_beta(), w);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++)

@@ -87,25 +87,8 @@ static __device__ __forceinline__ void norm_lanes(norm_job<T> a, unsigned log_la
         store_statistics<T, LAYER>(a, row, st);
 }
 
-/* gamma and beta of a thread's vectors. */
+/* A block for each row; rows begin at multiples of 16 bytes. */
 template <class T, bool LAYER, int V>
-static __device__ __forceinline__ void load_affine(norm_job<T> a, share s, const int (&filled)[V],
-                                                   affine_at_hand (&affine)[V])
-{
-#pragma unroll
-    for (int k = 0; k < V; k++) {
-        long long col = s.first + k * s.step;
-        affine[k] = {make_uint4(0, 0, 0, 0), make_uint4(0, 0, 0, 0)};
-        if (filled[k] && a.has & HAS_GAMMA)
-            affine[k].gamma = *(const uint4 *)(a.gamma + col);
-        if (LAYER && filled[k] && a.has & HAS_BETA)
-            affine[k].beta = *(const uint4 *)(a.beta + col);
-    }
-}
-
-/* A block for each row; rows begin at multiples of 16 bytes. EARLY: gamma and beta are loaded together
- * with the row, so that nothing waits for them between the sum and the first store. */
-template <class T, bool LAYER, int V, bool EARLY>
 static __device__ __forceinline__ void norm_block(norm_job<T> a)
 {
     __shared__ moments of_warp[2][32];
@@ -114,23 +97,13 @@ static __device__ __forceinline__ void norm_block(norm_job<T> a)
     share s = share_of(a.x, threadIdx.x, blockDim.x, 0, a.cols, a.whole);
     uint4 v[V];
     int filled[V];
-    affine_at_hand affine[V];
     load<T, V>(a, row, s, v, filled);
-    if (EARLY)
-        load_affine<T, LAYER, V>(a, s, filled, affine);
     moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[0]);
     float factor = factor_for(m, a.cols, a.eps);
     if (factor != 1) // rarely
         m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, factor), of_warp[1]);
     statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);
-    if (EARLY) {
-#pragma unroll
-        for (int k = 0; k < V; k++)
-            if (filled[k])
-                write_affine<T, LAYER>(a, row, s.first + k * s.step, v[k], affine[k], st);
-    } else {
-        write<T, LAYER, V>(a, row, s, v, filled, st);
-    }
+    write<T, LAYER, V>(a, row, s, v, filled, st);
     if (threadIdx.x == 0)
         store_statistics<T, LAYER>(a, row, st);
 }
@@ -190,7 +163,7 @@ static __device__ __forceinline__ void norm_long(norm_job<T> a)
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) block_##type(NORM_ARGUMENTS(T))             \
     {                                                                                              \
-        norm_block<T, LAYER, VECTORS, false>(NORM(T));                                                    \
+        norm_block<T, LAYER, VECTORS>(NORM(T));                                                    \
     }                                                                                              \
     NORM_LONG(type, T, LAYER)
 

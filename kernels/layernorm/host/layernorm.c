@@ -19,8 +19,6 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
     {"registers", "a row waits in registers, and is read once", norm_launch_registers,
      .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
-    {"early", "gamma is loaded together with the row", norm_launch_early, .takes = norm_takes_early,
-     .fits = norm_fits_early, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
      .takes = norm_takes_long_rows, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
     {"stages", "clusters that stay, and rows that come into shared memory ahead of time",
