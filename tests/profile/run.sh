@@ -237,7 +237,7 @@ expect family-html-elsewhere 0 '__global__' \
         cat family.html"
 
 # What goes wrong
-expect help 0 'usage: lockstep profile' "$LOCKSTEP" profile --help
+expect help 0 'usage: [^ ]*lockstep profile' "$LOCKSTEP" profile --help
 expect nothing 2 'which program' "$LOCKSTEP" profile
 expect nothing-but-arguments 2 'which program' "$LOCKSTEP" profile -- 1
 expect missing 2 'no such file' "$LOCKSTEP" profile missing.cu

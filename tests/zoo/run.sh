@@ -66,7 +66,7 @@ expect with-cuda-checked 0 '0 errors' \
     -Xlinker "-rpath,$prefix/lib"
 
 # tune: words
-expect tune-help 0 'usage: lockstep tune' "$LOCKSTEP" help tune
+expect tune-help 0 'usage: [^ ]*lockstep tune' "$LOCKSTEP" help tune
 expect tune-which 2 'which family' "$LOCKSTEP" tune
 expect tune-near 2 "did you mean 'reduction'" "$LOCKSTEP" tune reductoin
 expect tune-variant 2 "did you mean 'reduction/vectorised'" "$LOCKSTEP" tune reduction/vectorized

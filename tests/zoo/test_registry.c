@@ -126,7 +126,10 @@ static void check_source(const struct zoo_family *family, const struct zoo_varia
     need(strncmp(source->text, "/*\n * ", 6) == 0, variant->name, "does not open with a comment",
          NULL);
     need(strstr(source->text, "// arch: sm_") != NULL, variant->name, "names no arch", NULL);
-    need(strstr(source->ptx, ".version") != NULL, variant->name, "has no PTX", NULL);
+    char *message = NULL, *ptx = zoo_ptx(source, &(size_t){0}, &message);
+    need(ptx && strstr(ptx, ".version") != NULL, variant->name, "has no PTX", message);
+    free(ptx);
+    free(message);
     need(source->lines > 0, variant->name, "has no code", NULL);
     for (unsigned i = 0; i < source->tunable_count; i++)
         need(is_choice(&source->tunables[i]), variant->name,
