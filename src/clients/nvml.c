@@ -39,9 +39,6 @@ struct nvml_pci {
     unsigned domain, bus, device, device_id, subsystem_id;
     char id[32];
 };
-struct nvml_utilization {
-    unsigned gpu, memory;
-};
 
 static int status_of(CUresult result)
 {
@@ -283,8 +280,15 @@ API(nvmlDeviceGetPciInfo_v2, device_t device, struct nvml_pci *pci)
     return pci_of(device, pci);
 }
 
-API(nvmlDeviceGetUtilizationRates, device_t device, struct nvml_utilization *rates)
-{
-    (void)device, (void)rates;
-    return NVML_NOT_SUPPORTED;
-}
+/* PyTorch and XLA want to find these, and take "not supported" for an answer. */
+#define NO(name)                                                                                   \
+    API(name, void)                                                                                \
+    {                                                                                              \
+        return NVML_NOT_SUPPORTED;                                                                 \
+    }
+NO(nvmlDeviceGetUtilizationRates)
+NO(nvmlDeviceGetComputeRunningProcesses)
+NO(nvmlDeviceGetGpuFabricInfoV)
+NO(nvmlDeviceGetNvLinkRemoteDeviceType)
+NO(nvmlDeviceGetNvLinkRemotePciInfo_v2)
+NO(nvmlDeviceGetP2PStatus)

@@ -168,6 +168,15 @@ def padded_encoder():
         close(layers(x, src_key_padding_mask=mask), layers.cuda()(x.cuda(), src_key_padding_mask=mask.cuda()), 2e-6)
 
 
+def out_of_memory():
+    """PyTorch asks NVML who uses the memory before it raises the error."""
+    try:
+        torch.empty(1 << 40, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError:
+        return
+    raise AssertionError("a terabyte fits")
+
+
 if __name__ == "__main__":
     torch.sparse.check_sparse_tensor_invariants.disable()
     graph_of_two_streams()
@@ -179,4 +188,5 @@ if __name__ == "__main__":
     recurrent_networks()
     sparse_tensors()
     padded_encoder()
+    out_of_memory()
     print("works")
