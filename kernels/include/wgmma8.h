@@ -61,9 +61,9 @@ WGMMA8(e4m3_e5m2, float, "f32.e4m3.e5m2", ", 1, 1", WGMMA_)
 WGMMA8(e5m2_e4m3, float, "f32.e5m2.e4m3", ", 1, 1", WGMMA_)
 WGMMA8(s8, int, "s32.s8.s8", "", WGMMA_S)
 
-/* sums += A B, or = A B unless `add`, with A from registers: a[2 h + e] of thread t has four numbers
- * of row 16 (t / 32) + t / 4 % 8 + 8 e, at k t % 4 * 4 + 16 h and after. They must not change before
- * the product has been waited for. */
+/* sums += A B, or = A B unless `add`, with A from registers: a[2 h + e] of thread t has four
+ * numbers of row 16 (t / 32) + t / 4 % 8 + 8 e, at k t % 4 * 4 + 16 h and after. They must not
+ * change before the product has been waited for. */
 #define WGMMA8_FROM_REGISTERS(n, first, a0, a1, a2, a3, b_at, add_at)                              \
     static __device__ __forceinline__ void wgmma_e4m3_from_registers(                              \
         float(&sums)[first], const unsigned(&a)[4], unsigned long long b, int add)                 \
