@@ -56,8 +56,6 @@ bool softmax_fits_registers(const struct zoo_call *call)
     return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= MOST_THREADS;
 }
 
-/* RESERVE: KiB of shared memory that a block takes without using them, so that fewer run at a time.
- */
 CUresult softmax_launch_registers(struct zoo_call *call)
 {
     return launch_row_blocks(
