@@ -38,12 +38,11 @@ static __device__ __forceinline__ float free_exponent(float x, float square)
  * everything may be dropped (in_vectors). */
 struct dropping {
     float scale, kept;
-    float density;  // log2 of scale over sqrt(2 pi), for GELU's slope
     unsigned limit; // the threshold, at the top of a word
 };
 static __device__ __forceinline__ dropping dropping_of(dropout d)
 {
-    return dropping{d.scale, inverse(d.scale), __log2f(0.398942280f * d.scale), d.threshold << 16};
+    return dropping{d.scale, inverse(d.scale), d.threshold << 16};
 }
 
 /* f(x + bias) and its slope, both over `kept`, the share of elements that stay. */
@@ -56,7 +55,7 @@ struct Gelu {
     static __device__ float slope(float x, const dropping &d)
     {
         float square = x * x;
-        float density = power_of_two(fmaf(-0.721347520f, square, d.density));
+        float density = 0.398942280f * d.scale * power_of_two(-0.721347520f * square);
         return fmaf(x, density, part_of(free_exponent(x, square), d.kept));
     }
 };

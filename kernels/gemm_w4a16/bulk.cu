@@ -10,7 +10,7 @@
 #include "bulk.h"
 #include "tiles.h"
 
-#define STAGES 3 // tune: 2 3 4; one less with 16 rows of x, which take more room
+#define STAGES 2 // tune: 2 3 4; one less with 16 rows of x, which take more room
 #define TEAM 16 // warps of a block
 #define SAVED 8 // pairs of tiles after which the blocks of a cluster add up
 

@@ -66,7 +66,7 @@ bool norm_takes_long_rows(const struct zoo_problem *problem)
 }
 bool norm_takes_shared_affine(const struct zoo_problem *problem)
 {
-    return norm_takes_long_rows(problem) && row_bytes(problem) > 2 * LONG_ROW &&
+    return norm_takes_long_rows(problem) && row_bytes(problem) >= 2 * LONG_ROW &&
            problem->value[NORM_RESIDUAL] == 0;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)

@@ -227,26 +227,29 @@ static __device__ __forceinline__ void add_keys(state<D> &s, const Cache &c,
                                                 const unsigned (&q)[D / 16][2], float scale, int count)
 {
     int line = threadIdx.x % 32 / 4;
-    float part[2][4] = {}, score[4]; // two sums: half as many products wait for each other
+    float score[4] = {};
 #pragma unroll
     for (int step = 0; step < D / 16; step++) {
         unsigned a[4];
         c.keys(step, a);
-        multiply_add(part[step % 2], a, q[step][0], q[step][1]);
+        multiply_add(score, a, q[step][0], q[step][1]);
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        score[i] = line + i / 2 * 8 < count ? (part[0][i] + part[1][i]) * scale : -INFINITY;
-    /* Only if some score is the largest so far must the lanes find out which one: rarely, after the
-     * first keys. */
-    bool larger = fmaxf(score[0], score[2]) > s.most[0] || fmaxf(score[1], score[3]) > s.most[1];
+        score[i] = line + i / 2 * 8 < count ? score[i] * scale : -INFINITY;
+    float next[2];
+    bool larger = false;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        next[j] = fmaxf(s.most[j], max_lines(fmaxf(score[j], score[2 + j])));
+        larger |= next[j] > s.most[j];
+    }
     if (__any_sync(0xffffffff, larger)) {
         float shrink[2];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            float next = fmaxf(s.most[j], max_lines(fmaxf(score[j], score[2 + j])));
-            shrink[j] = s.most[j] == next ? 1 : power_of_two(s.most[j] - next);
-            s.most[j] = next;
+            shrink[j] = s.most[j] == next[j] ? 1 : power_of_two(s.most[j] - next[j]);
+            s.most[j] = next[j];
             s.sum[j] *= shrink[j];
         }
 #pragma unroll
@@ -405,32 +408,6 @@ static __device__ __forceinline__ void finish_decode(state<D> &s, T *o, const pa
         cluster_sync(); // the others may still read this block's
 }
 
-/* Where groups of 16 keys lie: a page has whole groups. The number of the page is looked up one turn
- * before its keys are loaded, so that no warp waits for it. */
-struct pages_of {
-    const int *table; // of the sequence
-    int groups;       // of a page
-    unsigned inverse; // 2^32 / groups, rounded up
-
-    /* Exact: the product is at most one too large. */
-    __device__ __forceinline__ int quotient(int group) const
-    {
-        int q = (int)__umulhi((unsigned)group, inverse);
-        return groups == 1 ? group : q * groups > group ? q - 1 : q;
-    }
-    __device__ __forceinline__ int page(int group) const { return table[quotient(group)]; }
-    __device__ __forceinline__ long long row(const cache &c, int head, int page, int group) const
-    {
-        return ((long long)page * c.kv_heads + head) * c.page +
-               16 * (group - quotient(group) * groups);
-    }
-};
-static __device__ __forceinline__ pages_of pages_of_sequence(const cache &c, int sequence)
-{
-    int groups = c.page / 16;
-    return {c.table + (long long)sequence * c.pages_each, groups, 0xffffffffu / (unsigned)groups + 1};
-}
-
 template <int D, int WARPS, class Cache, class T>
 static __device__ __forceinline__ void decode(const T *q, T *o, cache c, float softmax_scale,
                                               unsigned parts, found<D> *of_warp, found<D> *all)
@@ -441,20 +418,15 @@ static __device__ __forceinline__ void decode(const T *q, T *o, cache c, float s
     s.most[0] = s.most[1] = -INFINITY;
     load_queries<D, Cache>(q + p.first * D, p.queries, operands);
     float scale = softmax_scale * LOG2_E * Cache::k_scale(c, p.head);
-    pages_of pages = pages_of_sequence(c, p.sequence);
-    int group = p.group + (int)threadIdx.x / 32, ahead = group + WARPS, page = 0;
+    int group = p.group + (int)threadIdx.x / 32;
     Cache next;
     if (group < p.end)
-        next.load(c, pages.row(c, p.head, pages.page(group), group));
-    if (ahead < p.end)
-        page = pages.page(ahead);
+        next.load(c, row_of(c, p.sequence, p.head, 16 * group));
 #pragma unroll 1
-    for (; group < p.end; group = ahead, ahead += WARPS) {
+    for (; group < p.end; group += WARPS) {
         Cache now = next;
-        if (ahead < p.end) // on its way while this one is multiplied
-            next.load(c, pages.row(c, p.head, page, ahead));
-        if (ahead + WARPS < p.end)
-            page = pages.page(ahead + WARPS);
+        if (group + WARPS < p.end) // on its way while this one is multiplied
+            next.load(c, row_of(c, p.sequence, p.head, 16 * (group + WARPS)));
         if (p.length - 16 * group < 16)
             now.limit(p.length - 16 * group);
         add_keys(s, now, operands, scale, p.length - 16 * group);

@@ -330,12 +330,12 @@ static const struct zoo_variant variants[] = {
     {"tiles", "weights in the order of the tensor cores' operands; a cluster shares k",
      launch_tiles, .takes = takes_tiles, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = tiles_at_launch},
-    {"bulk", "a block for each SM, whose warps share k; weights by bulk copies", launch_bulk,
-     .takes = takes_tiles, .fits = fits_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
-     .at_launch = bulk_at_launch},
     {"tiles_in_registers", "codes straight into registers, rows of x by ldmatrix",
      launch_in_registers, .takes = takes_tiles, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = tiles_at_launch},
+    {"bulk", "a block for each SM, whose warps share k; weights by bulk copies", launch_bulk,
+     .takes = takes_tiles, .fits = fits_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = bulk_at_launch},
     {0}};
 
 /* Dequantise, then multiply: what one writes without a kernel of one's own. */

@@ -56,15 +56,12 @@ bool softmax_fits_registers(const struct zoo_call *call)
     return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= MOST_THREADS;
 }
 
-/* RESERVE: KiB of shared memory that a block takes without using them, so that fewer run at a time.
- */
 CUresult softmax_launch_registers(struct zoo_call *call)
 {
     return launch_row_blocks(
         call, (struct zoo_grid){
                   .x = (unsigned)call->problem->value[SM_ROWS],
-                  .threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")),
-                  .shared = 1024 * (unsigned)zoo_tunable(call, "RESERVE")});
+                  .threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS"))});
 }
 
 static int64_t shared_bytes(const struct zoo_call *call)

@@ -139,9 +139,6 @@ static bool is_long_backward(const struct zoo_problem *problem)
     return is_backward(problem) && is_longer(problem, 32 << 10);
 }
 
-static const struct zoo_tunable reserve[] = {ZOO_AT_LAUNCH("RESERVE", 0, 0, 16, 24, 32),
-                                             {{0}, 0, {0}, 0}};
-
 static const struct zoo_variant variants[] = {
     {"naive", "the formula as it stands: overflows above 88", softmax_launch_simple,
      .takes = takes_naive, .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
@@ -151,7 +148,7 @@ static const struct zoo_variant variants[] = {
      .takes = is_plain, .traits = ZOO_DETERMINISTIC},
     {"registers", "16-byte loads, the row stays in registers: one read", softmax_launch_registers,
      .takes = is_plain_vectors, .fits = softmax_fits_registers,
-     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = reserve},
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"shared", "bulk copies fetch the next rows into shared memory meanwhile",
      softmax_launch_shared, .takes = is_plain_vectors, .fits = softmax_fits_shared,
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
