@@ -54,6 +54,45 @@ static __device__ __forceinline__ void merge_rows(moments (&m)[ROWS], moments (*
                                   32);
 }
 
+/* This block's part of gamma and beta, to shared memory. */
+template <bool LAYER, class T>
+static __device__ __forceinline__ void load_affine(norm_job<T> a, part_of_row p, uint4 *gamma,
+                                                   uint4 *beta)
+{
+    for (unsigned at = threadIdx.x; at < p.count; at += blockDim.x) {
+        if (a.has & HAS_GAMMA)
+            gamma[at] = ((const uint4 *)a.gamma)[p.first + at];
+        if (LAYER && a.has & HAS_BETA)
+            beta[at] = ((const uint4 *)a.beta)[p.first + at];
+    }
+}
+
+/* The results of `count` rows from `row` on, and their statistics. */
+template <class T, bool LAYER, int V, int ROWS>
+static __device__ __forceinline__ void write_rows(norm_job<T> a, part_of_row p, long long row,
+                                                  int count, const uint4 (&v)[ROWS][V],
+                                                  const uint4 *gamma, const uint4 *beta,
+                                                  const statistics (&st)[ROWS])
+{
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = threadIdx.x + k * blockDim.x;
+        if (at >= p.count)
+            continue;
+        affine_at_hand affine = {gamma[at], LAYER ? beta[at] : gamma[at]};
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (r < count)
+                write_affine<T, LAYER>(a, row + r, (long long)(p.first + at) * PER<T>, v[r][k],
+                                       affine, st[r]);
+    }
+    if (threadIdx.x == 0 && cluster_rank() == 0)
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (r < count)
+                store_statistics<T, LAYER>(a, row + r, st[r]);
+}
+
 template <class T, bool LAYER, int V, int ROWS, int STAGES>
 static __device__ __forceinline__ void norm_shared_affine(norm_job<T> a)
 {
@@ -76,12 +115,7 @@ static __device__ __forceinline__ void norm_shared_affine(norm_job<T> a)
                        (int)min((long long)ROWS, a.rows - begin - k * step), &full[k]);
     }
     turns_begin(&of_blocks);
-    for (unsigned at = threadIdx.x; at < p.count; at += blockDim.x) {
-        if (a.has & HAS_GAMMA)
-            gamma[at] = ((const uint4 *)a.gamma)[p.first + at];
-        if (LAYER && a.has & HAS_BETA)
-            beta[at] = ((const uint4 *)a.beta)[p.first + at];
-    }
+    load_affine<LAYER>(a, p, gamma, beta);
     __syncthreads();
     turns_wait();
     for (long long row = begin; row < a.rows; row += step) {
@@ -126,23 +160,7 @@ static __device__ __forceinline__ void norm_shared_affine(norm_job<T> a)
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
             st[r] = statistics_of<LAYER>(m[r], factor[r], a.cols, a.eps);
-#pragma unroll
-        for (int k = 0; k < V; k++) {
-            unsigned at = threadIdx.x + k * blockDim.x;
-            if (!filled[k])
-                continue;
-            affine_at_hand affine = {gamma[at], LAYER ? beta[at] : gamma[at]};
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                if (r < count)
-                    write_affine<T, LAYER>(a, row + r, (long long)(p.first + at) * PER<T>, v[r][k],
-                                           affine, st[r]);
-        }
-        if (threadIdx.x == 0 && cluster_rank() == 0)
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                if (r < count)
-                    store_statistics<T, LAYER>(a, row + r, st[r]);
+        write_rows<T, LAYER, V, ROWS>(a, p, row, count, v, gamma, beta, st);
         if (++stage == STAGES) {
             stage = 0;
             parity ^= 1;
