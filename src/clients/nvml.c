@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define API(name, ...)                                                                             \
@@ -266,7 +267,10 @@ static int pci_of(device_t device, struct nvml_pci *pci)
     memset(pci, 0, sizeof *pci);
     if (cuDeviceGetPCIBusId(pci->legacy_id, sizeof pci->legacy_id, number(device)) != CUDA_SUCCESS)
         return NVML_INVALID_ARGUMENT;
-    sscanf(pci->legacy_id, "%x:%x:%x", &pci->domain, &pci->bus, &pci->device);
+    char *end; /* "0000:1b:00.0" */
+    pci->domain = (unsigned)strtoul(pci->legacy_id, &end, 16);
+    pci->bus = (unsigned)strtoul(*end == ':' ? end + 1 : end, &end, 16);
+    pci->device = (unsigned)strtoul(*end == ':' ? end + 1 : end, &end, 16);
     snprintf(pci->id, sizeof pci->id, "%08X:%02X:%02X.0", pci->domain, pci->bus, pci->device);
     return NVML_SUCCESS;
 }

@@ -44,8 +44,9 @@ static char *check_sections(const char *text)
             return lk_format("lesson.md has no section '## %s', or not in its place", sections[i]);
     }
     if (strstr(text, "Press `"))
-        return lk_format("lesson.md names a key to press, which only the terminal has; name what it "
-                         "shows");
+        return lk_format(
+            "lesson.md names a key to press, which only the terminal has; name what it "
+            "shows");
     return NULL;
 }
 

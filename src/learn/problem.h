@@ -22,7 +22,8 @@ struct compile_launch;
 struct problem_launch {
     unsigned grid[3], block[3], shared;
     bool is_ragged; /* of a kernel in Python: the PTX for other sizes is wanted */
-    /* Memory that Triton's code wants for itself, as for tensor descriptors; the caller's to get. */
+    /* Memory that Triton's code wants for itself, as for tensor descriptors; the caller's to get.
+     */
     CUdeviceptr scratch;
     size_t scratch_bytes;
     union {

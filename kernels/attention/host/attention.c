@@ -396,8 +396,8 @@ static const char *const edges[] = {
     "batch=40 heads=2 group=2 queries=131 keys=177 type=e4m3 layout=packed dim=64 mask=causal",
     "batch=2 heads=2 queries=70 keys=150 layout=rows_first type=e4m3 dim=96 lse=yes",
     "heads=1 queries=37 keys=41 dim=7,40 type=e4m3 mask=causal lse=yes",
-    "batch=5 heads=1 group=2 queries=70 keys=300 mask=full,causal also=padding,alibi,dropout,all "
-    "lse=yes",
+    "batch=5 heads=1 group=2 queries=70 keys=300 mask=full,causal also=padding,alibi lse=yes",
+    "batch=5 heads=1 group=2 queries=70 keys=300 mask=full,causal also=dropout,all lse=yes",
     "batch=5 heads=2 queries=40 keys=140 dim=64,256 layout=rows_first also=padding,alibi lse=yes",
     "batch=5 heads=2 queries=40 keys=270 dim=96 type=e4m3 also=padding,all lse=yes",
     "batch=3 heads=2 queries=90 keys=170 type=f16,f32 layout=packed also=alibi,dropout mask=causal",

@@ -64,9 +64,9 @@ static lk_status check_sizes(const lk_attention_desc *d)
         (status = check_range("scale_head", d->scale_head, 0, 1 << 14)) != LK_OK ||
         (status = check_range("scale_batch", d->scale_batch, 0, 1 << 14)) != LK_OK)
         return status;
-    if (d->batch * d->scale_batch >= (int64_t)1 << 30)
-        return fail("batch times scale_batch is %lld; it is below 2^30",
-                    (long long)(d->batch * d->scale_batch));
+    long long scales = (long long)d->batch * d->scale_batch;
+    if (scales >= 1 << 30)
+        return fail("batch times scale_batch is %lld; it is below 2^30", scales);
     if (d->heads % kv_heads)
         return fail("heads is %lld, which is not a multiple of kv_heads, %lld", (long long)d->heads,
                     (long long)kv_heads);
@@ -352,11 +352,12 @@ lk_status lk_attention_forward_workspace(const lk_attention_desc *desc, size_t *
 
 lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text, size_t size)
 {
+    static const char generic[] =
+        "f32, dropout, rows not at multiples of 16 bytes, or FP8 without a Hopper GPU, with heads "
+        "of 256, a softcap or ALiBi: right, not fast";
     static const char *const why[] = {
         [ATTENTION_NAIVE] = "heads of another size than 64, 96, 128 and 256: right, not fast",
-        [ATTENTION_ONLINE] =
-            "f32, dropout, e4m3 with heads of 256, a softcap, ALiBi or no Hopper GPU, "
-            "or rows not at multiples of 16 bytes: right, not fast",
+        [ATTENTION_ONLINE] = generic,
         [ATTENTION_MMA] = "steps of 0, no keys, or no Hopper GPU",
         [ATTENTION_WGMMA] = "",
         [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper",

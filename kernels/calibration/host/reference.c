@@ -91,8 +91,12 @@ static float best_scale(const struct cal_groups *g, const void *x, struct group 
 static void centre_logs(const struct cal_groups *g, const float *means, double *logs)
 {
     double most = 0, least = INFINITY;
-    for (int64_t j = 0; j < g->cols; j++)
+    for (int64_t j = 0; j < g->cols; j++) {
         most = fmax(most, fabs((double)means[j]));
+        logs[j] = 0;
+    }
+    if (!(most > 0x1p-100))
+        return;
     for (int64_t j = 0; j < g->cols; j++) {
         double mean = fmax(fabs((double)means[j]), most * 0x1p-20);
         least = fmin(least, mean);
@@ -100,7 +104,7 @@ static void centre_logs(const struct cal_groups *g, const float *means, double *
     }
     double middle = 0.5 * (log2(most) + log2(least));
     for (int64_t j = 0; j < g->cols; j++)
-        logs[j] = most > 0x1p-100 ? logs[j] - middle : 0;
+        logs[j] -= middle;
 }
 
 static double awq_error(const struct cal_groups *g, const void *w, const float *means,

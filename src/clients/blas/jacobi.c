@@ -22,10 +22,8 @@ static void turn(const struct solve *s, void *v, int ldv, const void *from, int 
             const char *in =
                 (const char *)from + ((size_t)row * (size_t)k + (size_t)column) * element(s);
             memcpy(out, in, part * parts);
-            if (parts == 2 && part == 4)
-                ((float *)out)[1] = -((const float *)in)[1];
-            else if (parts == 2)
-                ((double *)out)[1] = -((const double *)in)[1];
+            if (parts == 2) /* the sign of the imaginary part is the last byte's highest bit */
+                out[2 * part - 1] = (char)(out[2 * part - 1] ^ 0x80);
         }
     }
 }
