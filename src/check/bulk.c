@@ -157,7 +157,8 @@ static void tell_mbarriers(struct check *check, struct simt_warp *w, const struc
     }
 }
 
-/* An mbarrier may have lost its engine to another: then all copies are taken to be known. */
+/* With more mbarriers than engines, one may have lost its engine to another, even between two copies
+ * of a phase: then all copies are taken to be known. */
 void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                        int lane, uint64_t at)
 {
@@ -170,15 +171,12 @@ void check_bulk_waited(struct check *check, struct simt_warp *w, const struct si
         then.phase = SIMT_SLOT(const uint32_t, in->b)[lane] & 1;
     else
         memcpy(&then, &SIMT_SLOT(const uint64_t, in->b)[lane], 8);
+    bool shared = block->engine_next > CHECK_LOAD_ENGINES;
     for (uint32_t i = 0; i < CHECK_LOAD_ENGINES; i++)
-        if (block->engine_keys[i] == at + 1) {
+        if (shared)
+            learn(&row[i], check->time);
+        else if (block->engine_keys[i] == at + 1)
             learn(&row[i], block->engine_last[i][then.phase]);
-            return;
-        }
-    if (block->engine_next <= CHECK_LOAD_ENGINES)
-        return;
-    for (uint32_t i = 0; i < CHECK_LOAD_ENGINES; i++)
-        learn(&row[i], check->time);
 }
 
 /* Is the tensor map as it was when the launch began, or acquired since? */

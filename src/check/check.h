@@ -87,7 +87,7 @@ struct check_knowledge {
  * shared memory and one that writes global memory. More copies than engines share them: then a
  * little too much is known. */
 enum {
-    CHECK_LOAD_ENGINES = 8,
+    CHECK_LOAD_ENGINES = 32,
     CHECK_STORE_ENGINES = 4,
     CHECK_ENGINES = CHECK_LOAD_ENGINES + 2 * CHECK_STORE_ENGINES
 };
