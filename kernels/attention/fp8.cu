@@ -19,7 +19,7 @@
 #include "wgmma8.h"
 #define KEYS VALUE_KEYS
 #define LIFT 8           /* weights are 2^8 at most */
-#define TURNS 0          // tune: 0 1
+#define TURNS 0 // tune: 0 1
 #define SHARED_WEIGHTS 1 // tune: 0 1
 
 static __device__ __forceinline__ void store_shared(unsigned at, unsigned word)

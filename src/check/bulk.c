@@ -157,8 +157,8 @@ static void tell_mbarriers(struct check *check, struct simt_warp *w, const struc
     }
 }
 
-/* With more mbarriers than engines, one may have lost its engine to another, even between two copies
- * of a phase: then all copies are taken to be known. */
+/* With more mbarriers than engines, one may have lost its engine to another, even between two
+ * copies of a phase: then all copies are taken to be known. */
 void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                        int lane, uint64_t at)
 {

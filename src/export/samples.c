@@ -202,7 +202,9 @@ bool export_samples_open(struct export_samples *samples, const struct export_req
                 export_record(request->device, &request->problem, request->variant, tuning, ptx,
                               kernels, NULL, &samples->base, message);
     if (fine && !is_stated(&request->problem, &pieces)) {
-        *message = lk_format("these sizes do not go together; choose others");
+        *message = lk_format(pieces.bytes_value == 0
+                                 ? "no program can be written for these options; choose others"
+                                 : "these sizes do not go together; choose others");
         fine = false;
     }
     if (fine && samples->base.step_count == 0) {
