@@ -86,17 +86,17 @@ static __device__ __forceinline__ void in_flight(arrays<T> a, dropout d)
             do_vector<Chain>(a, d, keys, at, bias, load_vector<Chain>(a, at));
         return;
     }
-    if (ASYNC && !Chain::residual) {
+    if constexpr (ASYNC && !Chain::residual) {
         do_rows<Chain>(a, d, keys, at, bias);
-        return;
+    } else {
+        loaded v[high];
+#pragma unroll
+        for (int k = 0; k < high; k++)
+            v[k] = load_vector<Chain>(a, at + k * a.cols);
+#pragma unroll
+        for (int k = 0; k < high; k++)
+            do_vector<Chain>(a, d, keys, at + k * a.cols, bias, v[k]);
     }
-    loaded v[high];
-#pragma unroll
-    for (int k = 0; k < high; k++)
-        v[k] = load_vector<Chain>(a, at + k * a.cols);
-#pragma unroll
-    for (int k = 0; k < high; k++)
-        do_vector<Chain>(a, d, keys, at + k * a.cols, bias, v[k]);
 }
 
 FORWARD_KERNELS(in_flight, BLOCK)
