@@ -67,8 +67,6 @@ static void note_init(struct check *check, struct simt_warp *w, int lane, struct
 void check_mbarrier_used(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                          int lane, const struct check_mbarrier *mbarrier)
 {
-    struct check_side side = check_side_of(w, in, lane, "uses");
-    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
     uint32_t shown = mbarrier->shown_phase;
     if (mbarrier->init_segment < check->first_segment ||
         (shown && w->block->check->cluster_phase >= shown) ||
@@ -76,6 +74,8 @@ void check_mbarrier_used(struct check *check, struct simt_warp *w, const struct 
                               mbarrier->init_segment, mbarrier->init_info) ||
         check_is_known(check, CHECK_RACE, in, mbarrier->init.in))
         return;
+    struct check_side side = check_side_of(w, in, lane, "uses");
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
     check_report(check, CHECK_RACE, &subject, &side, &mbarrier->init,
                  "race: use of the mbarrier at 0x%x, which another thread has initialised: nothing "
                  "makes this thread wait until it exists (%s between the two)",
