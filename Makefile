@@ -227,8 +227,12 @@ $(BUILD)/obj/bench/torch.o: python/peer_torch.py
 
 -include $(wildcard $(PTX)/*/*/*.d)
 
+# With CLANG_SAMPLE, clang compiles every second family, as in `make test`.
+CLANG_SAMPLE ?=
+clang_sample  = $(shell ls -d kernels/*/ | awk -F/ 'NR % 2 { print $$2 }')
+CLANG_PTX     = $(filter $(if $(CLANG_SAMPLE),$(clang_sample:%=$(PTX)/clang/%/%),%),$(call ptx_of,clang))
 .PHONY: kernels
-kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang))
+kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(CLANG_PTX))
 
 # What is built ------------------------------------------------------------------------------------
 
@@ -360,6 +364,8 @@ TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random 
     $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/tests/fuzz/rounds_%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(TOOL_BIN)
 SUITES   ?=
+# What the named suites need of it
+SUITE_BIN = $(if $(SUITES),$(filter $(addprefix $(BUILD)/,$(addsuffix %,$(SUITES))),$(UNIT_BIN)),$(UNIT_BIN))
 
 # Those of src/bench also need the families.
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
@@ -470,12 +476,17 @@ setup-tests:
 
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup-tests
-	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
+	+@$(MAKE) --no-print-directory -j$(shell nproc) CLANG_SAMPLE=yes all unit kernels
 	@rm -f $(BUILD)/counts $(BUILD)/counts.failed $(BUILD)/counts.skipped
 	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
-test-only: all kernels $(UNIT_BIN)
+test-only: all kernels $(SUITE_BIN)
+	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) scripts/run-tests $(SUITES)
+
+# Suites that load the libraries and start no command
+.PHONY: test-libraries
+test-libraries: $(LIBCUDA) $(SUITE_BIN)
 	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) scripts/run-tests $(SUITES)
 
 # `make test` takes a part of each variant's edge problems.
@@ -550,24 +561,25 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # One build of the instruction bodies: they take longest to compile. make sanitize SANITIZE_ISA=2 has
 # the oldest, without vector instructions of our own.
 SANITIZE_ISA ?= $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo 3 || echo 2)
-# Unit tests and the PTX tests; scripts that start the command again and again (tests/toolchain/run_*,
-# tests/cli) run in the ordinary build alone.
-SANITIZE_SUITES ?= tests/base tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune tests/fuzz
+# Unit tests of the machine and the PTX tests. Scripts that start the command again and again
+# (tests/toolchain/run_*, tests/cli) run in the ordinary build alone; `make sanitize` has the library's
+# public calls too.
+SANITIZE_SUITES ?= tests/base tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/fuzz
 .PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
-	+@$(MAKE) --no-print-directory sanitize-only
+	+@$(MAKE) --no-print-directory SANITIZE_SUITES='$(SANITIZE_SUITES) tests/zoo/test_ tests/tune' sanitize-only
 	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
 	    ISAS=v$(SANITIZE_ISA) BODY_O='-O1 -g1' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
-	    SUITES='$(SANITIZE_SUITES)' test-only
+	    SUITES='$(SANITIZE_SUITES)' test-libraries
 
 # Races between our own threads: workers, executors, the host's calls. The kernels of these suites have none.
 THREAD_SUITES ?= tests/simt tests/driver tests/watch tests/zoo/test_api
 sanitize-threads:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/tsan PTX=$(PTX) \
 	    ISAS=v$(SANITIZE_ISA) BODY_O='-O1 -g1' CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
-	    SUITES='$(THREAD_SUITES)' test-only
+	    SUITES='$(THREAD_SUITES)' test-libraries
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.
