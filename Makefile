@@ -9,6 +9,7 @@
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
 #   make test-python-course  every exercise and every notebook in Python (minutes; needs Triton, NumPy and CuPy)
+#   make test-programs  programs that nvcc takes a quarter of a minute and more for: Thrust, CUB
 #   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
 #   make test-clients   Triton, Numba, CuPy, cuda.core and PyTorch on the machine, with part of their own suites;
 #                       fetches 4.2 GB from PyPI (docs/clients.md)
@@ -499,7 +500,7 @@ test-kernels: all kernels
 test-counters: all
 	@BUILD=$(abspath $(BUILD)) COUNTERS_ALL=1 scripts/run-tests tests/counters
 
-# `make test` takes one variant of every second family.
+# `make test` takes one variant of every third family.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
@@ -508,10 +509,15 @@ test-export: all $(BUILD)/tests/export/test_export
 test-mutants: all
 	@$(BUILD)/lockstep learn check-course --mutate
 
-# `make test` does it for a day of each week.
+# `make test` does it for a day of each week, and runs every third notebook.
 .PHONY: test-python-course
 test-python-course: all
 	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run_python tests/python
+
+# `make test` leaves out those that say "takes: long".
+.PHONY: test-programs
+test-programs: all
+	@BUILD=$(abspath $(BUILD)) PROGRAMS_ALL=1 scripts/run-tests tests/programs tests/check
 
 # `make test` has a handful of programs with these libraries, in tests/programs.
 test-accusations: all

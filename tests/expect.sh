@@ -32,6 +32,14 @@ why_not() {
     fi
 }
 
+# programs FOLDER: its .cu files by name, without those that say "// takes: long" (nvcc's time), unless
+# PROGRAMS_ALL is set.
+programs() {
+    for file in "$1"/*.cu; do
+        [ -z "${PROGRAMS_ALL:-}" ] && grep -q '^// takes: long$' "$file" || basename "$file" .cu
+    done
+}
+
 # expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
 # output (both streams; newlines as blanks) must match.
 expect() {

@@ -85,8 +85,7 @@ purpose=" error_faults error_codes driver_api memory_pools cluster_async_alone "
 names=${*:-$(ls *.cu | sed 's/\.cu$//')}
 # shellcheck disable=SC2086
 jobs=$(printf 'planted %s\n' $names
-    for program in ../programs/*.cu; do
-        name=$(basename "$program" .cu)
+    for name in $(programs ../programs); do
         [ $# -gt 0 ] || [[ $purpose == *" $name "* ]] || echo "right $name"
     done)
 if [ "$NVCC" = none ]; then

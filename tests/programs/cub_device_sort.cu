@@ -1,6 +1,7 @@
 // CUB's device sorts: DeviceRadixSort of keys and pairs, ascending and descending, some bits only,
 // of signed, float and 64-bit keys, with a double buffer; DeviceMergeSort; segmented radix sort.
 // flags: -std=c++17 --extended-lambda
+// takes: long
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,8 @@
 # with NAME.expect, which a real GPU wrote (scripts/gpu-record). Prints "ok NAME", or "not ok NAME"
 # with what differs; a program without an .expect is "not ok", unless its header says
 # "// output: not comparable", and then only its status is compared.
-#   tests/programs/run.sh [NAME...]   JOBS=2 side by side, SECONDS_EACH=300 to compile and run one
+#   tests/programs/run.sh [NAME...]   JOBS=2 side by side, SECONDS_EACH=300 to compile and run one;
+#                                     PROGRAMS_ALL=1 those that say "// takes: long" too
 # LOCKSTEP is the lockstep to use. Without nvcc nothing here can be built, and all is skipped; so is a
 # program whose "// needs: HEADER" nvcc does not have, or whose "// cuda: RELEASE" is newer.
 set -u
@@ -64,11 +65,11 @@ run_one() { # NAME
 export -f field run_one skip why_not has_header is_old
 
 # The slowest to compile first, so that the two jobs end together.
-slow="thrust_algorithms thrust_sort_sets cub_device cub_device_sort cub_block"
+slow="thrust_algorithms|thrust_sort_sets|cub_device|cub_device_sort|cub_block"
 if [ $# -gt 0 ]; then
     names=$(printf '%s\n' "$@" | sed 's/\.cu$//')
 else
-    names=$(printf '%s\n' $slow *.cu | sed 's/\.cu$//' | awk '!seen[$0]++')
+    names=$(programs . | grep -xE "$slow"; programs . | grep -vxE "$slow")
 fi
 # shellcheck disable=SC2086
 printf '%s\n' $names | xargs -P "${JOBS:-2}" -I{} bash -c 'run_one {}'

@@ -3,6 +3,7 @@
 // scatter, iterators (counting, constant, zip, permutation, transform), saxpy with a functor,
 // universal_vector.
 // flags: -std=c++17 --extended-lambda
+// takes: long
 
 #include <cstdio>
 #include <thrust/adjacent_difference.h>

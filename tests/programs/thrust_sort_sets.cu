@@ -2,6 +2,7 @@
 // of zipped pairs, reduce_by_key (word counts), merge, binary search, set union, intersection and
 // difference, scan by key, lexicographic maximum; in a stream by execution policy.
 // flags: -std=c++17 --extended-lambda
+// takes: long
 
 #include <algorithm>
 #include <cstdio>
