@@ -269,20 +269,43 @@ static bool read_ranges(struct draw *draw, const char *line, char **message)
     return true;
 }
 
-/* The ranges of one of the lesson's "hidden" lines, or those that the listed sizes span. */
-static bool choose_ranges(struct draw *draw, char **message)
+/* The ranges of a line of the lesson's "hidden", or those that the listed sizes span. */
+static bool take_ranges(struct draw *draw, size_t number, char **message)
 {
     json_t *hidden = draw->problem->hidden;
     for (unsigned i = 0; i < draw->count; i++)
         draw->range[i] = listed_range(draw->problem, i);
     if (!hidden)
         return true;
-    const char *line =
-        json_string_value(json_array_get(hidden, next(draw) % json_array_size(hidden)));
+    const char *line = json_string_value(json_array_get(hidden, number));
     if (line)
         return read_ranges(draw, line, message);
     *message = lk_format("\"hidden\" must be a list of texts such as \"n=1..3000\"");
     return false;
+}
+
+static bool choose_ranges(struct draw *draw, char **message)
+{
+    size_t lines = json_array_size(draw->problem->hidden);
+    return take_ranges(draw, lines ? next(draw) % lines : 0, message);
+}
+
+/* For a size near the measured one: of several lines that which it is of, for what depends on each
+ * other in one line need not fit in another. */
+static bool choose_measured(struct draw *draw, char **message)
+{
+    size_t lines = json_array_size(draw->problem->hidden);
+    const double *value = draw->problem->value[draw->problem->measured];
+    for (size_t line = 0; lines > 1 && line < lines; line++) {
+        if (!take_ranges(draw, line, message))
+            return false;
+        bool holds = true;
+        for (unsigned i = 0; i < draw->count; i++)
+            holds &= value[i] >= draw->range[i].least && value[i] <= draw->range[i].most;
+        if (holds)
+            return true;
+    }
+    return choose_ranges(draw, message);
 }
 
 bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t seed,
@@ -294,7 +317,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)
         return true; /* "hidden": [] asks for none */
-    if (!choose_ranges(&draw, message))
+    if (!choose_measured(&draw, message))
         return false;
     add_near(&draw, seed + 1);
     for (unsigned turn = 0; turn < 16 && problem->size_count < problem->listed + LEARN_DRAWN;

@@ -115,6 +115,13 @@ static void test_hidden(void **unused)
             assert_true(fmod(problem.value[i][1], 8) == 0);
         }
     }
+    /* Near the measured size by the line that it is of, not by any. */
+    json_decref(problem.hidden);
+    problem.hidden = json_pack("[ss]", "m=16 n=1..32", "m=256 n=60..64");
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(problem.value[3][0] == 16 || problem.value[3][1] >= 60);
+    }
     json_array_clear(problem.hidden);
     assert_true(draw_sizes(arena, &problem, 1, &message));
     assert_int_equal(problem.size_count, 3);
