@@ -115,12 +115,16 @@ class Gate:
         self.numpy, self.cupy, self.inputs, self.given = numpy, cupy, [], 0
         for name in ("asarray", "array", "ascontiguousarray", "asfortranarray"):
             setattr(cupy, name, self.guarded(getattr(cupy, name)))
-        cupy.asnumpy = self.remembered(cupy.asnumpy)
+        cupy.ndarray.get = self.remembered(cupy.ndarray.get)  # asnumpy calls it too
 
     def guarded(self, function):
         def pass_on(value, *rest, **named):
-            if not isinstance(value, self.cupy.ndarray):
-                self.look_at(self.numpy.asarray(value))
+            try:
+                array = None if isinstance(value, self.cupy.ndarray) else self.numpy.asarray(value)
+            except TypeError:  # a list of what is on the GPU already
+                array = None
+            if array is not None:
+                self.look_at(array)
             return function(value, *rest, **named)
         return pass_on
 
