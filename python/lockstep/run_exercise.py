@@ -35,6 +35,10 @@ class NotInstalled(Exception):
     pass
 
 
+class OnTheCPU(Exception):
+    """What the GPU is to compute comes to it computed."""
+
+
 # What may stand in the file ----------------------------------------------------------------------
 
 def check_import(node, package):
@@ -101,6 +105,51 @@ class Lines:
         return {"value": sum(self.counts.values()), "line": hottest}
 
 
+class Gate:
+    """CuPy's ways from the host to the GPU: inputs pass, in any form, constants, and what has come from the
+    GPU. Results of the CPU do not."""
+
+    MOST_CONSTANTS = 32
+
+    def __init__(self, numpy, cupy):
+        self.numpy, self.cupy, self.inputs, self.given = numpy, cupy, [], 0
+        for name in ("asarray", "array", "ascontiguousarray", "asfortranarray"):
+            setattr(cupy, name, self.guarded(getattr(cupy, name)))
+        cupy.ndarray.get = self.remembered(cupy.ndarray.get)  # asnumpy calls it too
+
+    def guarded(self, function):
+        def pass_on(value, *rest, **named):
+            try:
+                array = None if isinstance(value, self.cupy.ndarray) else self.numpy.asarray(value)
+            except TypeError:  # a list of what is on the GPU already
+                array = None
+            if array is not None:
+                self.look_at(array)
+            return function(value, *rest, **named)
+        return pass_on
+
+    def remembered(self, function):
+        def pass_on(*values, **named):
+            array = function(*values, **named)
+            self.inputs = self.inputs[:self.given] + [(array, array.copy())]  # the last one is enough
+            return array
+        return pass_on
+
+    def take(self, values):
+        self.inputs = [(each, each.copy()) for each in values if isinstance(each, self.numpy.ndarray)]
+        self.given = len(self.inputs)
+
+    def look_at(self, array):
+        if array.size <= self.MOST_CONSTANTS or any(self.is_from(array, *each) for each in self.inputs):
+            return
+        raise OnTheCPU("what is copied to the GPU here is none of the inputs: let the GPU compute it")
+
+    def is_from(self, array, given, original):
+        if self.numpy.shares_memory(array, given):  # turned round, it is a result
+            return all(step >= 0 for step in array.strides) and self.numpy.array_equal(given, original)
+        return array.size == original.size and self.numpy.array_equal(array.ravel(), original.ravel())
+
+
 def read_inputs(size, numpy):
     values = []
     for each in size["arguments"]:
@@ -142,9 +191,11 @@ def learners_line(error, path):
     return lines[-1] if lines else 0
 
 
-def run_size(function, size, path, numpy, lines):
+def run_size(function, size, path, numpy, lines, gate):
     row = {"size": size["size"], "fault": None, "line": 0}
     values = read_inputs(size, numpy)
+    if gate:
+        gate.take(values)
     try:
         sys.settrace(lines)
         try:
@@ -153,13 +204,17 @@ def run_size(function, size, path, numpy, lines):
             sys.settrace(None)
         row["fault"] = store(result, size, numpy)
     except Exception as error:  # whatever the learner's code raises
-        row["fault"], row["line"] = f"{type(error).__name__}: {error}", learners_line(error, path)
+        words = str(error) if isinstance(error, OnTheCPU) else f"{type(error).__name__}: {error}"
+        row["fault"], row["line"] = words, learners_line(error, path)
     return row
 
 
 def run(request, tree):
     import numpy
-    space = {"__name__": "exercise"}
+    space, gate = {"__name__": "exercise"}, None
+    if request["package"] == "cupy":
+        import cupy
+        gate = Gate(numpy, cupy)
     answer = {"sizes": [], "counters": {}}
     sizes = request["sizes"]
     try:
@@ -171,7 +226,7 @@ def run(request, tree):
     function = space.get(request["kernel"])
     for index, size in enumerate(sizes):
         lines = Lines(request["source"]) if index == request["measured"] and request["counts_lines"] else None
-        answer["sizes"].append(run_size(function, size, request["source"], numpy, lines))
+        answer["sizes"].append(run_size(function, size, request["source"], numpy, lines, gate))
         if lines:
             answer["counters"]["python_lines"] = lines.result()
         if answer["sizes"][-1]["fault"]:

@@ -2,6 +2,7 @@
  * draw.c: draws sizes from the ranges of a lesson's "hidden", or from what its listed sizes span:
  * whole numbers between a parameter's smallest and largest value, in steps of what divides all of
  * them, and no more work than the largest listed size; anything else is one of the listed values.
+ * The last size that is drawn goes beyond the largest listed value, in one extent.
  */
 #include "learn/draw.h"
 
@@ -100,8 +101,8 @@ static double draw_value(struct draw *draw, unsigned parameter, unsigned turn)
     return value == 0 && range->least < 0 ? range->most : value; /* 0 would hide a factor */
 }
 
-/* Largest parameters are halved until the work is no more than the listed sizes have. */
-static void reduce(const struct draw *draw, double *value)
+/* Largest parameters but `kept` are halved until the work is no more than the listed sizes have. */
+static void reduce(const struct draw *draw, double *value, unsigned kept)
 {
     double most = 0;
     for (unsigned i = 0; i < draw->problem->listed; i++)
@@ -110,7 +111,8 @@ static void reduce(const struct draw *draw, double *value)
         unsigned largest = draw->count;
         for (unsigned i = 0; i < draw->count; i++) {
             const struct range *range = &draw->range[i];
-            if (!range->is_choice && is_whole(value[i]) && value[i] - range->step >= range->least &&
+            if (i != kept && !range->is_choice && is_whole(value[i]) &&
+                value[i] - range->step >= range->least &&
                 (largest == draw->count || value[i] > value[largest]))
                 largest = i;
         }
@@ -121,6 +123,44 @@ static void reduce(const struct draw *draw, double *value)
             range->least + range->step * floor((value[largest] - range->least) / range->step / 2);
         value[largest] = half;
     }
+}
+
+/* Does it say how large a buffer is? A scale or a tile does not. */
+static bool is_extent(const struct draw *draw, unsigned parameter)
+{
+    const struct learn_problem *problem = draw->problem;
+    const double *value = problem->value[problem->measured];
+    for (unsigned b = 0; b < problem->buffer_count; b++)
+        for (unsigned i = 0; i < problem->buffer[b].rank; i++) {
+            struct expression_state one = {0}, other;
+            memcpy(one.variable, value, sizeof one.variable);
+            other = one;
+            other.variable[parameter] += 16 * draw->range[parameter].step;
+            if (expression_eval(problem->buffer[b].extent[i], &one) !=
+                expression_eval(problem->buffer[b].extent[i], &other))
+                return true;
+        }
+    return false;
+}
+
+/* One extent becomes up to a quarter larger than the largest listed, so that a kernel cannot end
+ * where the listed sizes do. Which one; draw->count if there is none. */
+static unsigned go_beyond(struct draw *draw, double *value)
+{
+    unsigned extent[EXPRESSION_VARIABLES], count = 0;
+    for (unsigned i = 0; i < draw->count; i++) {
+        const struct range *range = &draw->range[i];
+        if (!range->is_choice && is_whole(range->step) && range->least >= 0 &&
+            range->least < range->most && is_extent(draw, i))
+            extent[count++] = i;
+    }
+    if (!count)
+        return draw->count;
+    unsigned chosen = extent[next(draw) % count];
+    const struct range *range = &draw->range[chosen];
+    uint64_t steps = (uint64_t)(range->most / range->step / 4);
+    value[chosen] = range->most + range->step * (double)(1 + next(draw) % (steps ? steps : 1));
+    return chosen;
 }
 
 static const char *print_line(const struct draw *draw, const double *value)
@@ -229,20 +269,43 @@ static bool read_ranges(struct draw *draw, const char *line, char **message)
     return true;
 }
 
-/* The ranges of one of the lesson's "hidden" lines, or those that the listed sizes span. */
-static bool choose_ranges(struct draw *draw, char **message)
+/* The ranges of a line of the lesson's "hidden", or those that the listed sizes span. */
+static bool take_ranges(struct draw *draw, size_t number, char **message)
 {
     json_t *hidden = draw->problem->hidden;
     for (unsigned i = 0; i < draw->count; i++)
         draw->range[i] = listed_range(draw->problem, i);
     if (!hidden)
         return true;
-    const char *line =
-        json_string_value(json_array_get(hidden, next(draw) % json_array_size(hidden)));
+    const char *line = json_string_value(json_array_get(hidden, number));
     if (line)
         return read_ranges(draw, line, message);
     *message = lk_format("\"hidden\" must be a list of texts such as \"n=1..3000\"");
     return false;
+}
+
+static bool choose_ranges(struct draw *draw, char **message)
+{
+    size_t lines = json_array_size(draw->problem->hidden);
+    return take_ranges(draw, lines ? next(draw) % lines : 0, message);
+}
+
+/* For a size near the measured one: of several lines that which it is of, for what depends on each
+ * other in one line need not fit in another. */
+static bool choose_measured(struct draw *draw, char **message)
+{
+    size_t lines = json_array_size(draw->problem->hidden);
+    const double *value = draw->problem->value[draw->problem->measured];
+    for (size_t line = 0; lines > 1 && line < lines; line++) {
+        if (!take_ranges(draw, line, message))
+            return false;
+        bool holds = true;
+        for (unsigned i = 0; i < draw->count; i++)
+            holds &= value[i] >= draw->range[i].least && value[i] <= draw->range[i].most;
+        if (holds)
+            return true;
+    }
+    return choose_ranges(draw, message);
 }
 
 bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t seed,
@@ -254,7 +317,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)
         return true; /* "hidden": [] asks for none */
-    if (!choose_ranges(&draw, message))
+    if (!choose_measured(&draw, message))
         return false;
     add_near(&draw, seed + 1);
     for (unsigned turn = 0; turn < 16 && problem->size_count < problem->listed + LEARN_DRAWN;
@@ -264,8 +327,11 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
             return false;
         for (unsigned i = 0; i < draw.count; i++)
             value[i] = draw_value(&draw, i, turn);
+        unsigned kept = draw.count;
+        if (!problem->hidden && problem->size_count == problem->listed + LEARN_DRAWN - 1)
+            kept = go_beyond(&draw, value);
         if (!problem->hidden)
-            reduce(&draw, value);
+            reduce(&draw, value, kept);
         add(&draw, value, seed + 2 + turn);
     }
     return true;

@@ -49,6 +49,9 @@ static json_t *figures_of(const struct learn_grader *grader, const struct learn_
         if (best.totals.large_us > 0) {
             struct learn_verdict before = grade(grader, exercise, exercise->before);
             json_object_set_new(object, "large_us", rounded(best.totals.large_us));
+            json_object_set_new(object, "large_instructions",
+                                rounded(best.totals.large_instructions));
+            json_object_set_new(object, "large_requests", rounded(best.totals.large_requests));
             if (before.totals.large_us > 0)
                 json_object_set_new(object, "before_us", rounded(before.totals.large_us));
             learn_verdict_free(&before);

@@ -419,7 +419,7 @@ static void run_large(struct job *job)
     if (!exercise->problem.large ||
         (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
         return;
-    double yours = large_run(job->grader, exercise, job->folder);
+    double yours = large_run(job->grader, exercise, job->folder, &verdict->totals);
     if (yours == LARGE_IDLE) {
         verdict_add_message(verdict, 0,
                             "for %s it does not write its results: the size whose time is modelled "

@@ -9,6 +9,7 @@
 #include "host/child.h"
 #include "learn/problem.h"
 #include "learn/reader.h"
+#include "learn/totals.h"
 #include "report/profile.h"
 
 #include <math.h>
@@ -90,7 +91,8 @@ double large_work(const struct learn_exercise *exercise)
     return work;
 }
 
-static double read_time(const struct learn_exercise *exercise, const char *path)
+static double read_time(const struct learn_exercise *exercise, const char *path,
+                        struct learn_totals *totals)
 {
     struct profile_filter filter = {.launch = 0};
     char *message = NULL;
@@ -101,6 +103,9 @@ static double read_time(const struct learn_exercise *exercise, const char *path)
         bytes_of(exercise, &read, &written);
         cap_traffic(profile->launches[0], read, written);
         profile_evaluate(profile);
+        struct learn_totals all = totals_of(profile->launches[0]);
+        totals->large_instructions = all.value[LEARN_TOTAL_warp_instructions];
+        totals->large_requests = all.value[LEARN_TOTAL_requests];
         us = does_its_work(&profile->launches[0]->counters, written)
                  ? profile->launches[0]->model.seconds * 1e6
                  : LARGE_IDLE;
@@ -112,7 +117,7 @@ static double read_time(const struct learn_exercise *exercise, const char *path)
 }
 
 double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
-                 const char *folder)
+                 const char *folder, struct learn_totals *totals)
 {
     char *profile = lk_format("LOCKSTEP_PROFILE=%s/large", folder);
     char *gpu = lk_format("LOCKSTEP_GPU=%s", grader->gpu);
@@ -146,7 +151,7 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
         &(struct host_limits){
             .seconds = SECONDS, .mib = MIB, .reserves = true, .interrupted = grader->interrupted},
         &status);
-    double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path)
+    double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path, totals)
                 : how == HOST_TOO_SLOW           ? LARGE_UNKNOWN
                                                  : 0;
     free(path);

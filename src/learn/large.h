@@ -11,9 +11,10 @@
 /* This computer is too busy to tell. */
 #define LARGE_UNKNOWN (-2.0)
 
-/* In microseconds, of folder/kernel.ptx; 0 if it takes so long that it was stopped. */
+/* The time in microseconds of folder/kernel.ptx; 0 if it takes so long that it was stopped. What
+ * the large size costs goes into *totals. */
 double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
-                 const char *folder);
+                 const char *folder, struct learn_totals *totals);
 
 /* FLOPs or bytes of the large size, as the lesson's "work" says; 0 if it does not. */
 double large_work(const struct learn_exercise *exercise);

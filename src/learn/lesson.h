@@ -91,6 +91,7 @@ struct learn_totals {
     double value[LEARN_TOTALS];
     double lanes;    /* that work on average, of 32 */
     double large_us; /* modelled, for the large size; 0 if there is none or it takes too long */
+    double large_instructions, large_requests; /* there, of all warps */
 };
 
 struct learn_wrong {

@@ -110,6 +110,9 @@ static void take(json_t *figures, struct learn_exercise *exercise)
         exercise->best.value[i] = json_number_value(json_object_get(of, totals[i].name));
     exercise->best.lanes = json_number_value(json_object_get(of, "lanes"));
     exercise->best.large_us = json_number_value(json_object_get(of, "large_us"));
+    exercise->best.large_instructions =
+        json_number_value(json_object_get(of, "large_instructions"));
+    exercise->best.large_requests = json_number_value(json_object_get(of, "large_requests"));
     exercise->before_us = json_number_value(json_object_get(of, "before_us"));
 }
 

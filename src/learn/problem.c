@@ -58,20 +58,27 @@ static double quarters(uint64_t seed, unsigned stream, size_t i)
     return (random >> 32) % RARE == 0 ? value : (double)(random % 16) - 8;
 }
 
+/* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others
+ * are from 0 to 63, or from -32 to 31. */
+static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i)
+{
+    bool is_byte = type == ZOO_U8 || type == ZOO_S8,
+         is_unsigned = type == ZOO_U32 || type == ZOO_U8;
+    unsigned values = is_byte && seed != LESSON_LISTED_SEED ? 256 : 64;
+    double value = (double)(zoo_random(seed, stream, i) % values);
+    return is_unsigned ? value : value - (double)(values / 2);
+}
+
 static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, void *data,
                  size_t count)
 {
     enum zoo_type type = buffer->type;
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
                     type == ZOO_E4M3 || type == ZOO_E5M2;
-    bool is_unsigned = type == ZOO_U32 || type == ZOO_U8;
-    for (size_t i = 0; i < count; i++) {
-        double value = (double)(zoo_random(seed, stream, i) % 64);
+    for (size_t i = 0; i < count; i++)
         zoo_put(type, data, i,
-                is_float      ? quarters(seed, stream, i) / 4 * buffer->times
-                : is_unsigned ? value
-                              : value - 32);
-    }
+                is_float ? quarters(seed, stream, i) / 4 * buffer->times
+                         : whole(type, seed, stream, i));
 }
 
 static bool allocate(struct zoo_instance *instance, unsigned i)

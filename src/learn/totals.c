@@ -25,6 +25,8 @@ static const struct {
 
 /* What a special case of the tested size may save, against a size that is a little smaller. */
 #define SPECIAL_CASE 1.6
+/* The least of the solution's work at the large size, against what a kernel has at the measured. */
+#define LEFT_OUT 0.4
 /* How much longer than in the solution the busiest warp may be, against the others. */
 #define UNEVEN 1.5
 
@@ -222,12 +224,43 @@ void totals_check(const struct learn_exercise *exercise, const struct profile *p
         check_special(exercise, &mine, profile->launches[i], verdict);
 }
 
+/* Nobody compares the results of the large size. But its work grows with the measured size's as the
+ * solution's does: a kernel that has much less to do there, by its size or by its data, which are
+ * zeros, leaves it out. */
+static bool is_left_out(const struct learn_exercise *exercise, struct learn_verdict *verdict)
+{
+    const struct learn_totals *best = &exercise->best, *mine = &verdict->totals;
+    const struct {
+        enum learn_total total;
+        double large, best_large;
+    } compared[] = {
+        {LEARN_TOTAL_warp_instructions, mine->large_instructions, best->large_instructions},
+        {LEARN_TOTAL_requests, mine->large_requests, best->large_requests}};
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        enum learn_total total = compared[i].total;
+        double share = mine->value[total] / fmax(1, best->value[total]);
+        if (compared[i].best_large <= 0 ||
+            compared[i].large >= LEFT_OUT * fmin(1, share) * compared[i].best_large)
+            continue;
+        verdict_add_message(verdict, 0,
+                            "for %s it has %.2g%% of the solution's %s, for %s %.0f%%: the size "
+                            "whose time is modelled must not be a special case",
+                            exercise->problem.large,
+                            100 * compared[i].large / compared[i].best_large, infos[total].words,
+                            exercise->problem.size[exercise->problem.measured], 100 * share);
+        verdict_stop(verdict, LEARN_LIMIT, 0);
+        return true;
+    }
+    return false;
+}
+
 void totals_check_large(const struct learn_exercise *exercise, struct learn_verdict *verdict)
 {
     double best = exercise->best.large_us, mine = verdict->totals.large_us;
     double factor = exercise->total_most[LEARN_TOTAL_time_us];
     char yours[32], theirs[32];
-    if (!exercise->has_figures || verdict->stage != LEARN_PASSED || best <= 0 || factor <= 0 ||
+    if (!exercise->has_figures || verdict->stage != LEARN_PASSED || best <= 0 ||
+        (mine > 0 && is_left_out(exercise, verdict)) || factor <= 0 ||
         (mine > 0 && mine <= factor * best + infos[LEARN_TOTAL_time_us].slack))
         return;
     if (mine > 0)

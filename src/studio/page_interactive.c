@@ -20,9 +20,10 @@ void page_interactives(struct studio_request *request, struct studio_reply *repl
 {
     struct lk_buf *out = &reply->body;
     page_begin(request, reply, &(struct studio_page){.title = "Interactives"});
-    lk_buf_printf(out,
-                  "<h1>Interactives</h1>\n<p class=\"soft\">Pictures to move.%s</p>\n"
-                  "<ul class=\"thumbs\">\n",
+    lk_buf_printf(out, "<h1>Interactives</h1>\n");
+    if (!request->studio->is_site) /* a replay needs the machine */
+        page_replay_card(out);
+    lk_buf_printf(out, "<p class=\"soft\">Pictures to move.%s</p>\n<ul class=\"thumbs\">\n",
                   request->studio->is_site ? ""
                                            : " Those that show a kernel show the last run of "
                                              "yours; before you have one, a shipped one.");
@@ -33,9 +34,6 @@ void page_interactives(struct studio_request *request, struct studio_reply *repl
         lk_buf_printf(out, "</a></li>\n");
     }
     lk_buf_printf(out, "</ul>\n");
-    if (!request->studio->is_site) /* a replay needs the machine */
-        lk_buf_printf(out, "<p><a id=\"to-replay\" href=\"/replay\">Replay</a>: a kernel played "
-                           "back, warp by warp.</p>\n");
     page_end(reply);
 }
 

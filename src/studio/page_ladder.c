@@ -66,12 +66,14 @@ static void show_unit(struct studio_request *request, struct lk_buf *out, unsign
                     most = rung.best > most ? rung.best : most;
                 else if (most > 0) {
                     if (!any)
-                        lk_buf_printf(out,
-                                      "<figure class=\"ladder\" data-unit=\"%s\"><figcaption>%s on "
-                                      "an H200, modelled; pale: what is possible"
-                                      "</figcaption><ul>",
-                                      is_flops ? "flops" : "bytes",
-                                      is_flops ? "Operations a second" : "Bytes a second");
+                        lk_buf_printf(
+                            out,
+                            "<figure class=\"ladder\" data-unit=\"%s\"><figcaption>%s on "
+                            "an H200, modelled. Green: yours; grey: as given; pale: what is "
+                            "possible"
+                            "</figcaption><ul>",
+                            is_flops ? "flops" : "bytes",
+                            is_flops ? "Operations a second" : "Bytes a second");
                     show_rung(out, &rung, most);
                     any = true;
                 }

@@ -45,8 +45,9 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
     lk_buf_printf(out, "<tr data-exercise=\"%s\" data-state=\"%s\"><th scope=\"row\"><a href=\"",
                   exercise->key, word);
     page_place(out, exercise);
-    lk_buf_printf(out, "\">%s</a></th><td class=\"state-word\" data-state=\"%s\">%s</td><td>",
-                  exercise->name, word, word);
+    lk_buf_printf(out, "\">%s</a>%s</th><td class=\"state-word\" data-state=\"%s\">%s</td><td>",
+                  exercise->name, exercise->is_kata ? " <span class=\"kata\">kata</span>" : "",
+                  word, word);
     if (state.attempts) /* a table of zeros says nothing */
         lk_buf_printf(out, "%u", state.attempts);
     lk_buf_printf(out, "</td><td>");
@@ -108,7 +109,8 @@ static void show_grid(struct studio_request *request, struct lk_buf *out,
     lk_buf_printf(out, "<div class=\"grid-of-days\" role=\"group\" aria-label=\"All days\"><span>"
                        "</span>");
     for (unsigned day = 1; day <= DAYS; day++)
-        lk_buf_printf(out, "<span class=\"column-name\">%u</span>", day);
+        lk_buf_printf(
+            out, "<span class=\"column-name\"><span class=\"quiz-word\">Day </span>%u</span>", day);
     lk_buf_printf(out, "\n");
     for (unsigned first = 0, last; first < course->count; first = last) {
         const char *id = course->lesson[first]->id;
@@ -125,7 +127,9 @@ static void show_grid(struct studio_request *request, struct lk_buf *out,
         for (unsigned i = last - first; i % DAYS; i++)
             lk_buf_printf(out, "<span></span>");
     }
-    lk_buf_printf(out, "</div>\n");
+    lk_buf_printf(out, "</div>\n<p class=\"dots-legend\"><span class=\"dot solved\"></span>solved "
+                       "<span class=\"dot tried\"></span>tried <span class=\"dot open\"></span>"
+                       "open</p>\n");
 }
 
 static void show_facts(struct studio_request *request, struct lk_buf *out,

@@ -154,6 +154,31 @@ static const struct {
     {"attention", draw_attention, "queries, keys and values, step by step"},
 };
 
+/* Eight warps in time: they compute, wait for data, and are held at two barriers. */
+static void draw_replay(struct lk_buf *out)
+{
+    for (unsigned warp = 0; warp < 8; warp++)
+        for (unsigned round = 0; round < 2; round++) {
+            double y = 12 + 10.0 * warp, x = 12 + 150.0 * round, late = 3.0 * warp;
+            rect(out, x, y, 14 + late, 8, 'd');
+            rect(out, x + 15 + late, y, 46, 8, 'a');
+            rect(out, x + 62 + late, y, 30, 8, 'b');
+            rect(out, x + 93 + late, y, 53 - late, 8, 'e');
+        }
+    line(out, "now", "M206 6V94");
+}
+
+void page_replay_card(struct lk_buf *out)
+{
+    lk_buf_printf(out, "<a id=\"to-replay\" class=\"replay-card\" href=\"/replay\"><svg "
+                       "viewBox=\"0 0 320 100\" aria-hidden=\"true\">");
+    draw_replay(out);
+    lk_buf_printf(out,
+                  "</svg><span><strong>Replay</strong><span class=\"soft\">Your kernel, played "
+                  "back warp by warp: the line each warp is on, lanes that are off, tiles that "
+                  "fill, barriers that hold.</span></span></a>\n");
+}
+
 void page_thumb(struct lk_buf *out, const char *name, const char *title)
 {
     size_t at = 0, count = sizeof thumbs / sizeof *thumbs;

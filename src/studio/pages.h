@@ -76,6 +76,7 @@ void page_when(struct lk_buf *out, const struct learn_lesson *lesson);
 void page_reading(struct lk_buf *out, const struct learn_lesson *lesson);
 /* The picture, name and sentence of an interactive in its index: page_thumbs.c. */
 void page_thumb(struct lk_buf *out, const char *name, const char *title);
+void page_replay_card(struct lk_buf *out);
 /* Where a lesson stands: page_turn.c. The line above its title, its sections, the neighbours. */
 void page_where(struct studio_request *request, struct lk_buf *out,
                 const struct learn_lesson *lesson);

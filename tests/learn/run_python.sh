@@ -111,6 +111,28 @@ PY
     expect nothing-ran-there 2 'No such file' ls "$work/ran"
 fi
 
+# CuPy: a result that the CPU has computed, sent to the GPU and back
+refuse_cupy() { # EXERCISE NAME, and the file's text
+    { printf 'import cupy as cp\n'; cat; } >"$2.py"
+    expect "cupy-$1-$2" 1 "$2.py:3: for [^:]*: what is copied to the GPU here is none of the inputs" \
+        env LOCKSTEP_PYTHON="$cupy" $learn check "$1" --file "$2.py"
+}
+if [ -n "$cupy" ]; then
+    refuse_cupy matvec there_and_back <<PY
+def matvec(a, x):
+    return cp.asnumpy(cp.asarray(a @ x) + 0 * cp.asarray(a)[:, 0])
+PY
+    refuse_cupy reverse turned_before <<PY
+def reverse(x):
+    return cp.asnumpy(cp.asarray(x[::-1]))
+PY
+    refuse_cupy scale in_place <<PY
+def scale(alpha, x):
+    x *= alpha; y = cp.asarray(x)
+    return cp.asnumpy(y)
+PY
+fi
+
 # Every exercise of the days that run here
 days() { # PYTHON NAME DAY...
     python=$1 kind=$2
@@ -205,6 +227,14 @@ $head
     k = 0
     while k < n:
         tl.store(c + i, 0.0, mask=i < n)
+PY
+refuse zeros "of the solution's requests to global memory.*must not be a special case|of the solution's warp" <<PY
+$head
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if n > 1000000:
+        tl.store(c + i, 0.0, mask=i < n)
+    else:
+        tl.store(c + i, tl.load(a + i, mask=i < n) + tl.load(b + i, mask=i < n), mask=i < n)
 PY
 refuse parameters 'called with \(a, b, c, int n\)' <<PY
 import triton

@@ -59,6 +59,32 @@ static void test_ranges(void **unused)
     }
 }
 
+/* The last one is beyond what is listed, in one of the extents; never in alpha. */
+static void test_beyond(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct expression_names names = listed().names;
+    char *message = NULL;
+    unsigned beyond[2] = {0};
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        struct learn_problem problem = listed();
+        problem.buffer_count = 1;
+        problem.buffer[0].rank = 2;
+        problem.buffer[0].extent[0] = expression_parse(arena, "2 * m", &names, &message);
+        problem.buffer[0].extent[1] = expression_parse(arena, "n", &names, &message);
+        assert_null(message);
+        assert_true(draw_sizes(arena, &problem, seed, &message));
+        const double *last = problem.value[3 + LEARN_DRAWN - 1];
+        assert_true(last[0] <= 320 && last[1] <= 80 && last[2] <= 2.5);
+        assert_true((last[0] > 256) != (last[1] > 64));
+        assert_true(last[0] * last[1] <= 256 * 64);
+        beyond[last[1] > 64]++;
+    }
+    assert_true(beyond[0] > 20 && beyond[1] > 20);
+    lk_arena_destroy(arena);
+}
+
 static void test_again(void **unused)
 {
     (void)unused;
@@ -88,6 +114,13 @@ static void test_hidden(void **unused)
             assert_true(problem.value[i][1] >= 8 && problem.value[i][1] <= 24);
             assert_true(fmod(problem.value[i][1], 8) == 0);
         }
+    }
+    /* Near the measured size by the line that it is of, not by any. */
+    json_decref(problem.hidden);
+    problem.hidden = json_pack("[ss]", "m=16 n=1..32", "m=256 n=60..64");
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(problem.value[3][0] == 16 || problem.value[3][1] >= 60);
     }
     json_array_clear(problem.hidden);
     assert_true(draw_sizes(arena, &problem, 1, &message));
@@ -135,10 +168,8 @@ static void test_log(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_ranges), cmocka_unit_test(test_beyond), cmocka_unit_test(test_again),
+        cmocka_unit_test(test_hidden), cmocka_unit_test(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

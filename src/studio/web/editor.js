@@ -27,6 +27,29 @@ function plain(field, { run, save, changed }) {
     };
 }
 
+/* A line that is wrapped goes on two columns further in than it begins, not at the margin. */
+function hangWrapped(mirror) {
+    const more = 2;
+    mirror.on("renderLine", (_, line, shown) => {
+        const columns = CodeMirror.countColumn(line.text, null, mirror.getOption("tabSize"));
+        const indent = `${columns + more}ch`;
+        shown.style.textIndent = `-${indent}`;
+        shown.style.paddingLeft = `calc(${indent} + 4px)`; /* 4: CodeMirror's own */
+    });
+    mirror.refresh();
+}
+
+/* CodeMirror measures again when the window changes, but not when only its column does. */
+function measureAgain(mirror) {
+    let width = 0;
+    new ResizeObserver(([entry]) => {
+        if (entry.contentRect.width !== width) {
+            width = entry.contentRect.width;
+            mirror.refresh();
+        }
+    }).observe(mirror.getWrapperElement());
+}
+
 function rich(field, { language, run, save, changed }) {
     field.readOnly = false;
     const mirror = CodeMirror.fromTextArea(field, {
@@ -43,6 +66,8 @@ function rich(field, { language, run, save, changed }) {
         },
     });
     let widgets = [];
+    hangWrapped(mirror);
+    measureAgain(mirror);
     mirror.getInputField().setAttribute("aria-label",
         field.labels[0]?.textContent ?? "Your kernel");
     mirror.on("change", (_, change) => { if (change.origin !== "setValue") changed(); });

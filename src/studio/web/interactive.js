@@ -173,7 +173,7 @@ function sourceLine(run, isShown) {
     return element("div", { class: "run-source", "data-source": run.source }, element("p", {}, yours
         ? `Drawn from your own kernel: ${run.exercise} (${run.file}), its last run. `
         : `Drawn from a shipped example (${run.file}).${site ? ""
-            : " Run an exercise and yours is drawn here."}`,
+            : " Run a kernel of yours, and it is drawn here."}`,
     yours ? element("a", { href: example.pathname + example.search, class: "to-example" },
         "Show the example instead") : null),
     !yours && run.code && !isShown ? element("details", { class: "run-code" },

@@ -2,7 +2,7 @@
 import triton
 import triton.language as tl
 
-BLOCK = 128
+BLOCK = 256
 num_warps = 1
 
 

@@ -2,7 +2,7 @@
 import triton
 import triton.language as tl
 
-BLOCK = 512
+BLOCK = 1024
 num_warps = 4
 
 

@@ -111,8 +111,8 @@ function compare(view, inputs, step, exact) {
 
 export default {
     title: "Attention step by step",
-    look: "Look at O when a tile brings a larger score: what was added up before shrinks by the " +
-        "same factor as l, so that all weights are of one m.",
+    look: "Look at O when a tile brings a larger score: what was added up so far shrinks by the " +
+        "same factor as l, so that all weights refer to the same m.",
     below: true,
     parameters: {
         keys: { value: 8, from: 2, to: 24, label: "keys" },

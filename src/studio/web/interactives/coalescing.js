@@ -111,8 +111,8 @@ function draw(figure, view) {
 
 export default {
     title: "Coalescing",
-    look: "Look at how much of each sector is coloured: a sector of 32 bytes comes whole, " +
-        "whether lanes use all of it or 4 bytes.",
+    look: "Look at how much of each sector is coloured: a sector of 32 bytes always comes whole, " +
+        "even if the lanes use only 4 bytes of it.",
     run: "coalescing",
     drawsRun: isRun,
     parameters: (run) => ({

@@ -113,7 +113,7 @@ function float32(view, a, b, exact) {
 
 export default {
     title: "Dot product",
-    look: "Look at the terms while you turn an arrow: they cancel just where the arrows stand at " +
+    look: "Look at the terms while you turn an arrow: they cancel exactly when the arrows are at " +
         "a right angle.",
     below: true,
     parameters: {

@@ -108,8 +108,8 @@ function draw(figure, view) {
 
 export default {
     title: "Memory hierarchy",
-    look: "Look at how the pipes get thinner downwards: what a level keeps and gives out again, " +
-        "the level below it need not bring.",
+    look: "Look at how the pipes get thinner towards the bottom: what one level keeps and serves " +
+        "again, the level below does not have to deliver.",
     run: "hierarchy",
     drawsRun: isRun,
     parameters(run) {

@@ -72,8 +72,8 @@ function compare(view, scores, steps) {
 
 export default {
     title: "Online softmax",
-    look: "Look at the rescale factor: it is 1 as long as the largest score stays, and below 1 " +
-        "in just those steps where a block brings a larger one.",
+    look: "Look at the rescale factor: it is 1 while the largest score stays the same, and below " +
+        "1 only in steps where a block brings a larger one.",
     below: true,
     parameters: {
         scores: { value: "1, 3, 2, 5, 4, 0, 6, 2", label: "scores" },

@@ -39,7 +39,7 @@ const list = (values) => values.map((x) => value(x)).join(", ");
 export default {
     title: "Softmax",
     look: "Look at the naive softmax when a score passes 11.09 in FP16, or 88.7 in FP32 and " +
-        "BF16: exp overflows, and it falls to ∞ and NaN; the other one does not notice.",
+        "BF16: exp overflows and gives ∞ and NaN, while the stable one is not affected.",
     below: true,
     parameters: {
         scores: { value: "2, 9, 11, 12", label: "scores" },

@@ -136,7 +136,7 @@ function results(view) {
 export default {
     title: "Tile coordinates",
     look: "Look at the block's tiles as the step moves: right in A, down in B, still in C; then " +
-        "make n no multiple of the tile, and look at what hangs over the edge.",
+        "choose an n that is not a multiple of the tile, and look at what hangs over the edge.",
     run: "tiles",
     below: true,
     parameters: (run) => ({
