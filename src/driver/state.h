@@ -40,7 +40,8 @@ enum drv_type {
     DRV_EXEC,
     DRV_POOL,
     DRV_LINK,
-    DRV_USER
+    DRV_USER,
+    DRV_PHYSICAL
 };
 
 struct drv_object {
@@ -323,6 +324,8 @@ CUresult drv_current(CUcontext *context);
 /* The same, and the call is refused while a capture forbids it (see capture.c). */
 CUresult drv_current_uncaptured(CUcontext *context);
 CUcontext drv_context_top(void); /* NULL if none */
+CUresult drv_device_start(struct drv_device *device); /* makes its machine. Lock held, as for: */
+void drv_wait_all(void);                              /* for the work of all contexts */
 /* "lockstep: ..." on stderr. */
 void drv_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same once a process for each text. */

@@ -89,6 +89,8 @@ struct simt_allocation {
     size_t size;
     enum simt_memory_kind kind;
     bool registered; /* by simt_register */
+    bool mapped;     /* by simt_show (virtual.h), */
+    bool read_only;  /* which may refuse writes */
     enum simt_owner owner;
     uint32_t number; /* of the program's own: the first is 1 */
 };
