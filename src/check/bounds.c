@@ -317,7 +317,8 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
         uint64_t address = access->addresses[lane];
         if (address >= whole.low && address < whole.high && whole.high - address >= access->bytes)
             continue;
-        if (simt_reserved(access->block, address, access->bytes))
+        if (simt_reserved(access->block, address, access->bytes) ||
+            (!var && !access->is_write && simt_reads_on(access->block, address, access->bytes)))
             continue;
         refused |= 1u << lane;
         if (var) {

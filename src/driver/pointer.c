@@ -49,6 +49,7 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     const struct drv_allocation *allocation = view->allocation;
     bool device_only = view->memory.kind == SIMT_MEMORY_DEVICE;
     bool pinned = view->memory.kind == SIMT_MEMORY_PINNED;
+    bool plain = device_only && allocation && !allocation->pool && !allocation->imported;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         return PUT(CUcontext, allocation ? allocation->context : drv_context_top());
@@ -67,6 +68,7 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         return PUT(int, view->device->ordinal);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return PUT(int, plain);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return PUT(int, 0);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
@@ -76,7 +78,10 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     case CU_POINTER_ATTRIBUTE_MAPPED:
         return PUT(int, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return PUT(unsigned long long, 0);
+        return PUT(unsigned long long,
+                   allocation && allocation->pool && drv_pool_may_share(allocation->pool)
+                       ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                       : CU_MEM_HANDLE_TYPE_NONE);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         return PUT(int, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:

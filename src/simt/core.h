@@ -74,6 +74,8 @@ struct simt_memory {
     uint32_t last_number;                 /* of the program's allocations */
     int file;                             /* behind the host-visible half, and behind that: */
     uint64_t file_end;                    /* physical memory that virtual.c maps */
+    int shared; /* file of what other processes may be given; 0: none yet. See virtual.c */
+    _Atomic bool is_shared; /* another process may have some of this memory */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory is in the list alone */
     uint8_t poison;              /* what new memory of programs and kernels is filled with */
@@ -97,6 +99,8 @@ uint64_t simt_memory_reserve(struct simt_memory *memory, size_t size, uint64_t a
                              uint64_t wanted);
 void simt_memory_unreserve(struct simt_memory *memory, uint64_t address);
 void simt_memory_show(struct simt_memory *memory, struct simt_allocation item);
+/* The allocation's bytes are in the file `shared` from now on. */
+void simt_memory_exported(struct simt_memory *memory, uint64_t address);
 bool simt_memory_hide(struct simt_memory *memory, uint64_t address);
 
 /* Host bytes of an address range of the arena; NULL if some of it is not allocated. */
@@ -394,7 +398,7 @@ struct simt_launch_state {
     uint64_t sampled;                  /* of these so many run, and stand for all; 0: all run */
     uint64_t sample_instructions;      /* after which no further one begins */
     uint32_t cluster[3], cluster_size; /* blocks; 1 without clusters */
-    uint32_t shared_bytes, reserved_at, shared_end;
+    uint32_t shared_bytes, shared_readable, reserved_at, shared_end;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     _Atomic bool single;     /* one worker, and no other launch: atomics need no lock */
@@ -452,6 +456,14 @@ struct simt_machine {
  * state of large tiles there. It lies behind the kernel's own, so far that running off the end of
  * that does not reach it, and only for kernels that ask where it is. */
 enum { SIMT_RESERVED_GAP = 4096 };
+
+/* May a read begin in the block's own shared memory and end behind it? A GPU gives whole units, and
+ * NVVM counts on that: it reads four words where a program wants the last three. */
+static inline bool simt_reads_on(const struct simt_block *block, uint64_t address, uint64_t size)
+{
+    return address < block->shared_bytes && size <= 16 &&
+           address + size <= block->launch->shared_readable;
+}
 
 /* Is [address, address + size) in the block's reserved shared memory? */
 static inline bool simt_reserved(const struct simt_block *block, uint64_t address, uint64_t size)

@@ -130,7 +130,8 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
         if (block->cluster)
             return shared_of_cluster(w, in, address, size, lane, is_write, anywhere);
         if ((address + size > block->shared_bytes || address + size < size) &&
-            !simt_reserved(block, address, size))
+            !simt_reserved(block, address, size) &&
+            (is_write || !simt_reads_on(block, address, size)))
             return bad_address(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, address, size, is_write,
                                "outside of the block's shared memory");
         return block->shared + address;

@@ -99,6 +99,8 @@ void simt_memory_close(struct simt_memory *memory)
         munmap(memory->granules, GRANULE_BYTES);
     if (memory->file >= 0)
         close(memory->file);
+    if (memory->shared)
+        close(memory->shared);
     free(memory->live.items);
     free(memory->reserved.items);
     free(memory->dead[0].items);
@@ -299,7 +301,8 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
     }
     if (space >= LARGE || guard_zone() > SIMT_GRANULE)
         madvise((void *)(uintptr_t)(from + SIMT_BACKING), to - from,
-                block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
+                block->kind == SIMT_MEMORY_DEVICE && !block->exported ? MADV_DONTNEED
+                                                                      : MADV_REMOVE);
     else /* M1 */
         memset((void *)(uintptr_t)(from + SIMT_BACKING), 0, to - from);
 }
@@ -347,9 +350,20 @@ void simt_memory_show(struct simt_memory *memory, struct simt_allocation item)
     item.number = own ? ++memory->last_number : 0;
     list_insert(&memory->live, list_after(&memory->live, item.address), item);
     if (own && !item.read_only)
-        memset(memory->granules + (offset >> SIMT_GRANULE_BITS), 1, item.size >> SIMT_GRANULE_BITS);
+        memset(memory->granules + (offset >> SIMT_GRANULE_BITS), 1,
+               (item.size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
     else
         memory->has_registered = true;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void simt_memory_exported(struct simt_memory *memory, uint64_t address)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    if (at > 0)
+        memory->live.items[at - 1].exported = true;
+    memory->is_shared = true;
     pthread_mutex_unlock(&memory->lock);
 }
 
@@ -363,7 +377,7 @@ bool simt_memory_hide(struct simt_memory *memory, uint64_t address)
         uint64_t offset = address - memory->base, size = memory->live.items[at - 1].size;
         if (offset < SIMT_ARENA)
             clear_granules(memory->granules + (offset >> SIMT_GRANULE_BITS),
-                           size >> SIMT_GRANULE_BITS);
+                           (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
         list_remove(&memory->live, at - 1);
     }
     pthread_mutex_unlock(&memory->lock);

@@ -20,6 +20,21 @@
 #define FILE_NAME "lockstep memory of "
 #define DEVICE_NAME FILE_NAME "device %u"
 #define HOST_NAME FILE_NAME "host %u"
+#define EXPORT_NAME FILE_NAME "allocations"
+
+static bool map_file(uint64_t place, size_t size, const struct simt_physical *physical,
+                     int protection)
+{
+    return mmap((void *)(uintptr_t)place, size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                physical->file, (off_t)physical->offset) != MAP_FAILED;
+}
+
+/* As map_views of memory.c leaves it. */
+static bool map_nothing(uint64_t place, size_t size, int protection)
+{
+    return mmap((void *)(uintptr_t)place, size, protection,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+}
 
 static bool open_own(struct simt_physical *physical, enum simt_memory_kind kind, unsigned index)
 {
@@ -59,12 +74,19 @@ bool simt_physical_open(struct simt_machine *machine, struct simt_physical *phys
     return fits;
 }
 
+static bool file_name(int file, char *name, size_t size)
+{
+    char link[64];
+    memset(name, 0, size);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    return readlink(link, name, size - 1) >= 0;
+}
+
 bool simt_physical_import(struct simt_physical *physical, int file, unsigned *device, bool *host)
 {
-    char link[64], name[128] = "";
+    char name[128];
     struct stat facts;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    if (readlink(link, name, sizeof name - 1) < 0 || fstat(file, &facts) != 0)
+    if (!file_name(file, name, sizeof name) || fstat(file, &facts) != 0)
         return false;
     *host = sscanf(name, "/memfd:" HOST_NAME, device) == 1;
     if (!*host && sscanf(name, "/memfd:" DEVICE_NAME, device) != 1)
@@ -90,6 +112,64 @@ void simt_physical_close(struct simt_machine *machine, struct simt_physical *phy
                   (off_t)physical->offset, (off_t)physical->size);
 }
 
+/* Allocations of other processes ------------------------------------------------------------------
+ */
+
+int simt_export_file(struct simt_machine *machine)
+{
+    struct simt_memory *memory = &machine->memory;
+    pthread_mutex_lock(&memory->lock);
+    if (!memory->shared) {
+        int file = memfd_create(EXPORT_NAME, MFD_CLOEXEC);
+        if (file >= 0 && ftruncate(file, (off_t)SIMT_ARENA_HALF) == 0)
+            memory->shared = file;
+        else if (file >= 0)
+            close(file);
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return memory->shared ? memory->shared : -1;
+}
+
+bool simt_is_export_file(int file)
+{
+    char name[128];
+    return file_name(file, name, sizeof name) &&
+           strncmp(name, "/memfd:" EXPORT_NAME, sizeof "/memfd:" EXPORT_NAME - 1) == 0;
+}
+
+static bool is_zero(const char *bytes, size_t size)
+{
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* Pages that are in the file already are written to themselves. Nothing else may run. */
+bool simt_export(struct simt_machine *machine, uint64_t address, size_t size, uint64_t *offset)
+{
+    enum { PAGE = 4096, PIECE = 1 << 20 };
+    struct simt_memory *memory = &machine->memory;
+    uint64_t first = address & ~(uint64_t)(PAGE - 1);
+    uint64_t end = (address + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    struct simt_physical there = {.file = simt_export_file(machine),
+                                  .offset = first - memory->base};
+    if (there.file < 0)
+        return false;
+    for (uint64_t at = first; at < end; at += PIECE) {
+        const char *bytes = (const char *)(uintptr_t)(at + SIMT_BACKING);
+        size_t piece = end - at < PIECE ? end - at : PIECE;
+        if (!is_zero(bytes, piece) &&
+            pwrite(there.file, bytes, piece, (off_t)(at - memory->base)) != (ssize_t)piece)
+            return false;
+    }
+    if (!map_file(first + SIMT_BACKING, end - first, &there, PROT_READ | PROT_WRITE))
+        return false;
+    simt_memory_exported(memory, address);
+    *offset = address - memory->base;
+    return true;
+}
+
+/* Mappings ---------------------------------------------------------------------------------------
+ */
+
 uint64_t simt_reserve(struct simt_machine *machine, size_t size, uint64_t align, uint64_t wanted)
 {
     return simt_memory_reserve(&machine->memory, size, align, wanted);
@@ -100,20 +180,6 @@ void simt_unreserve(struct simt_machine *machine, uint64_t address)
     simt_memory_unreserve(&machine->memory, address);
 }
 
-static bool map_file(uint64_t place, size_t size, const struct simt_physical *physical,
-                     int protection)
-{
-    return mmap((void *)(uintptr_t)place, size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-                physical->file, (off_t)physical->offset) != MAP_FAILED;
-}
-
-/* As map_views of memory.c leaves it. */
-static bool map_nothing(uint64_t place, size_t size, int protection)
-{
-    return mmap((void *)(uintptr_t)place, size, protection,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
-}
-
 bool simt_map(struct simt_machine *machine, uint64_t address, size_t size,
               const struct simt_physical *physical)
 {
@@ -122,6 +188,8 @@ bool simt_map(struct simt_machine *machine, uint64_t address, size_t size,
         return false;
     if (machine->memory.poison && physical->counts && !physical->was_seen)
         memset((void *)(uintptr_t)bytes, machine->memory.poison, size);
+    if (physical->own_file)
+        machine->memory.is_shared = true;
     return true;
 }
 

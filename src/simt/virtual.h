@@ -26,6 +26,11 @@ bool simt_physical_open(struct simt_machine *machine, struct simt_physical *phys
 /* Memory that another process has opened with a file of its own, by a descriptor, of which a
  * duplicate is kept. false if it is something else. host: it is host memory. */
 bool simt_physical_import(struct simt_physical *physical, int file, unsigned *device, bool *host);
+/* An ordinary allocation of device memory, for other processes: moves its bytes to where the file
+ * has them, at the offset that the allocation has in the arena. The second: that file, or -1. */
+bool simt_export(struct simt_machine *machine, uint64_t address, size_t size, uint64_t *offset);
+int simt_export_file(struct simt_machine *machine);
+bool simt_is_export_file(int file); /* of any process */
 void simt_physical_close(struct simt_machine *machine, struct simt_physical *physical);
 
 /* Addresses; multiples of SIMT_PHYSICAL_UNIT. Those wanted, if they are free. 0: there are none. */

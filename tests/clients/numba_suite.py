@@ -11,6 +11,8 @@ import warnings
 
 import suite
 
+os.environ["NUMBA_CACHE_DIR"] = ""  # tests of caching look for files beside their source
+
 # Tests that ask more of this machine than it may have.
 LEFT_OUT = {"test_managed_alloc_driver_undersubscribe": "fills a tenth of the GPU's memory, 14 GB"}
 
