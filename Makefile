@@ -328,7 +328,7 @@ $(BUILD)/libcusolver.so.%: $(SOLVER_SRC) $(wildcard src/clients/blas/*.h src/cli
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcusolver$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 # Without a version of its own: symbols of NVML have none.
-$(BUILD)/libnvidia-ml.so.1: src/clients/nvml.c src/clients/libnvidia-ml1.map $(LIBCUDA) $(FLAGS)
+$(BUILD)/libnvidia-ml.so.1: src/clients/nvml.c src/clients/nvml_unsupported.def src/clients/libnvidia-ml1.map $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(ALL) -shared -o $@ $< -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvidia-ml1.map $(BUILD)/libcuda.so.1 $(LIBS)

@@ -3,12 +3,15 @@
 `hooks` maps a module's name to the function that gets it.
 """
 
+import atexit
 import functools
 import importlib
 import importlib.abc
 import importlib.machinery
 import os
+import shutil
 import sys
+import tempfile
 
 
 def numba_lines(module):
@@ -81,6 +84,23 @@ def jax_gpu(module):
         os.environ["PATH"] = os.path.dirname(ptxas) + os.pathsep + os.environ.get("PATH", "")
 
 
+def jax_toolkit(module):
+    """XLA calls the ptxas of NVIDIA's package, where it is installed, by its path: it gets a folder that has
+    ours, and links to the rest of the package."""
+    ptxas = os.environ.get("TRITON_PTXAS_PATH")
+    if not ptxas or not getattr(module, "cuda_path", None):
+        return
+    theirs, ours = module.cuda_path, tempfile.mkdtemp(prefix="lockstep_cuda")
+    atexit.register(shutil.rmtree, ours, ignore_errors=True)
+    os.mkdir(os.path.join(ours, "bin"))
+    os.symlink(ptxas, os.path.join(ours, "bin", "ptxas"))
+    for folder, except_for in ("", "bin"), ("bin", "ptxas"):
+        for name in os.listdir(os.path.join(theirs, folder)) if os.path.isdir(os.path.join(theirs, folder)) else ():
+            if name != except_for:
+                os.symlink(os.path.join(theirs, folder, name), os.path.join(ours, folder, name))
+    module.cuda_path = ours
+
+
 hooks = {
     "torch": torch_operators,
     "torchvision": torchvision_operators,
@@ -90,6 +110,7 @@ hooks = {
     "numba.cuda.decorators": numba_lines,
     "pycuda.compiler": pycuda_ptx,
     "jax._src.hardware_utils": jax_gpu,
+    "jax._src.lib": jax_toolkit,
 }
 
 

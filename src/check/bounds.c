@@ -213,8 +213,8 @@ static bool is_inside(struct check *check, struct check_cache *cache, uint64_t a
     if (address >= cache->low && address < cache->high && cache->high - address >= bytes)
         return true;
     struct simt_allocation found;
-    if (!simt_memory_find(&check->machine->memory, address, &found) ||
-        found.size - (address - found.address) < bytes)
+    uint64_t there = simt_memory_reach(&check->machine->memory, address, false, &found);
+    if (!there || there < bytes)
         return false;
     cache->low = found.address;
     cache->high = found.address + found.size;
@@ -317,7 +317,8 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
         uint64_t address = access->addresses[lane];
         if (address >= whole.low && address < whole.high && whole.high - address >= access->bytes)
             continue;
-        if (simt_reserved(access->block, address, access->bytes))
+        if (simt_reserved(access->block, address, access->bytes) ||
+            (!var && !access->is_write && simt_reads_on(access->block, address, access->bytes)))
             continue;
         refused |= 1u << lane;
         if (var) {

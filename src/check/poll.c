@@ -64,7 +64,7 @@ static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
         } else {
             at = simt_memory_host(memory, address, access->bytes);
             if (!at)
-                at = simt_memory_registered(memory, address, access->bytes);
+                at = simt_memory_listed(memory, address, access->bytes, false);
         }
         if (at)
             hash = mix_bytes(hash, at, access->bytes);

@@ -284,6 +284,50 @@ API(nvmlDeviceGetPciInfo_v2, device_t device, struct nvml_pci *pci)
     return pci_of(device, pci);
 }
 
+/* The link: 16 lanes of the generation that came with the GPU's; speeds in millions of transfers.
+ */
+static int generation_of(device_t device, unsigned *generation)
+{
+    int major = 0, minor;
+    int status = nvmlDeviceGetCudaComputeCapability(device, &major, &minor);
+    *generation = major >= 9 ? 5 : major == 8 ? 4 : 3;
+    return status;
+}
+
+API(nvmlDeviceGetCurrPcieLinkGeneration, device_t device, unsigned *generation)
+{
+    return generation_of(device, generation);
+}
+API(nvmlDeviceGetMaxPcieLinkGeneration, device_t device, unsigned *generation)
+{
+    return generation_of(device, generation);
+}
+API(nvmlDeviceGetGpuMaxPcieLinkGeneration, device_t device, unsigned *generation)
+{
+    return generation_of(device, generation);
+}
+API(nvmlDeviceGetCurrPcieLinkWidth, device_t device, unsigned *lanes)
+{
+    *lanes = 16;
+    return NVML_SUCCESS;
+}
+API(nvmlDeviceGetMaxPcieLinkWidth, device_t device, unsigned *lanes)
+{
+    *lanes = 16;
+    return NVML_SUCCESS;
+}
+API(nvmlDeviceGetPcieSpeed, device_t device, unsigned *speed)
+{
+    unsigned generation;
+    int status = generation_of(device, &generation);
+    *speed = 8000u << (generation - 3);
+    return status;
+}
+API(nvmlDeviceGetPcieLinkMaxSpeed, device_t device, unsigned *speed)
+{
+    return nvmlDeviceGetPcieSpeed(device, speed);
+}
+
 /* PyTorch and XLA want to find these, and take "not supported" for an answer. */
 #define NO(name)                                                                                   \
     API(name, void)                                                                                \
@@ -296,3 +340,4 @@ NO(nvmlDeviceGetGpuFabricInfoV)
 NO(nvmlDeviceGetNvLinkRemoteDeviceType)
 NO(nvmlDeviceGetNvLinkRemotePciInfo_v2)
 NO(nvmlDeviceGetP2PStatus)
+#include "clients/nvml_unsupported.def"

@@ -41,6 +41,8 @@ typedef CUhostFn cudaHostFn_t;
 typedef CUmemLocation cudaMemLocation;
 typedef CUmemPoolProps cudaMemPoolProps;
 typedef CUmemAccessDesc cudaMemAccessDesc;
+typedef CUipcMemHandle cudaIpcMemHandle_t;
+typedef CUmemPoolPtrExportData cudaMemPoolPtrExportData;
 typedef CUmemcpyAttributes cudaMemcpyAttributes;
 typedef CUlaunchAttribute cudaLaunchAttribute;
 typedef CUlaunchAttributeValue cudaLaunchAttributeValue;

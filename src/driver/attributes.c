@@ -1,7 +1,7 @@
 /*
  * attributes.c: cuDeviceGetAttribute. What differs between GPUs comes from src/gpu; the rest is a
  * table of what every GPU since Volta reports under Linux, except for what simt does not do
- * (textures, virtual memory, IPC, external memory), so that a program that asks takes another path.
+ * (textures, events of other processes, external memory), so that a program that asks takes another path.
  */
 #include "driver/state.h"
 
@@ -75,6 +75,11 @@ static const int fixed[A(MAX)] = {
     [A(COOPERATIVE_LAUNCH)] = 1,
     [A(HOST_REGISTER_SUPPORTED)] = 1,
     [A(READ_ONLY_HOST_REGISTER_SUPPORTED)] = 1,
+    [A(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)] = 1,
+    [A(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)] = 1,
+    [A(MEMPOOL_SUPPORTED_HANDLE_TYPES)] = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+    [A(HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)] = 1,
+    [A(HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)] = 1,
     [A(MEMORY_POOLS_SUPPORTED)] = 1,
     [A(CAN_USE_64_BIT_STREAM_MEM_OPS)] = 1,
     [A(CAN_USE_STREAM_WAIT_VALUE_NOR)] = 1,

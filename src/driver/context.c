@@ -15,6 +15,15 @@
 static uint64_t next_context_id = 1;
 static struct drv_list contexts; /* all there ever were; few */
 
+void drv_wait_all(void)
+{
+    for (size_t i = 0; i < contexts.count; i++) {
+        CUcontext context = contexts.items[i];
+        if (!context->destroyed)
+            drv_wait_context(context);
+    }
+}
+
 /* What was launched and never waited for still runs and prints: a program that forgets to
  * synchronise should show what it did. */
 static void finish_at_exit(void)
@@ -22,11 +31,9 @@ static void finish_at_exit(void)
     if (drv_forked) /* what runs is the parent's */
         return;
     drv_enter_lock();
-    for (size_t i = 0; i < contexts.count && !drv_thread.in_callback; i++) {
-        CUcontext context = contexts.items[i];
+    if (!drv_thread.in_callback) {
         drv_thread.call = "exit";
-        if (!context->destroyed)
-            drv_wait_context(context);
+        drv_wait_all();
     }
     drv_timeline_end();
     drv_leave_lock();
@@ -55,8 +62,9 @@ static void add_watchers(struct drv_device *device)
     device->in_order = check && *check;
 }
 
-/* The machine is made with the first context: a program that only counts devices pays nothing. */
-static CUresult device_start(struct drv_device *device)
+/* The machine is made with the first context, or memory: a program that only counts devices pays
+ * nothing. */
+CUresult drv_device_start(struct drv_device *device)
 {
     if (device->machine)
         return CUDA_SUCCESS;
@@ -75,7 +83,7 @@ static CUresult device_start(struct drv_device *device)
 
 static CUresult context_fill(CUcontext context, struct drv_device *device, unsigned flags)
 {
-    CUresult status = device_start(device);
+    CUresult status = drv_device_start(device);
     if (status != CUDA_SUCCESS)
         return status;
     context->device = device;

@@ -4,7 +4,7 @@
  * A copy from pageable memory is staged at the call, and one to pageable memory is waited for: the
  * program may reuse either as soon as the call returns.
  */
-#include "driver/state.h"
+#include "driver/virtual.h"
 
 #include "base/arena.h"
 #include "simt/memory_events.h"
@@ -35,7 +35,7 @@ static bool extent(const struct drv_copy_side *side, const struct drv_copy_work 
 }
 
 static CUresult check_side(struct drv_copy_side *side, const struct drv_copy_work *copy,
-                           bool *device)
+                           bool is_write, bool *device)
 {
     size_t offset, bytes;
     bool many = copy->height > 1 || copy->depth > 1;
@@ -57,7 +57,8 @@ static CUresult check_side(struct drv_copy_side *side, const struct drv_copy_wor
         return CUDA_ERROR_INVALID_VALUE;
     if (!known && side->type == CU_MEMORYTYPE_UNIFIED)
         return CUDA_SUCCESS;
-    if (drv_host(side->address + offset, bytes))
+    if (drv_host(side->address + offset, bytes) &&
+        !(is_write && drv_virtual_read_only(side->address + offset, bytes)))
         return CUDA_SUCCESS;
     drv_note_bad_range(side->address + offset, bytes);
     return CUDA_ERROR_INVALID_VALUE;
@@ -67,8 +68,8 @@ CUresult drv_copy_check(struct drv_copy_work *copy)
 {
     if (!copy->width || !copy->height || !copy->depth)
         return CUDA_SUCCESS;
-    CUresult status = check_side(&copy->from, copy, &copy->from_device);
-    return status == CUDA_SUCCESS ? check_side(&copy->to, copy, &copy->to_device) : status;
+    CUresult status = check_side(&copy->from, copy, false, &copy->from_device);
+    return status == CUDA_SUCCESS ? check_side(&copy->to, copy, true, &copy->to_device) : status;
 }
 
 /* Row by row; from or to may be a staged, tight box. */

@@ -3,7 +3,7 @@
  * stream. The forms without a stream return before the memory is set, as on a GPU, unless it is
  * host memory.
  */
-#include "driver/state.h"
+#include "driver/virtual.h"
 
 #include "simt/memory_events.h"
 
@@ -31,7 +31,7 @@ CUresult drv_fill_check(const struct drv_fill_work *fill)
         return CUDA_ERROR_INVALID_VALUE;
     if (!fill_extent(fill, &bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!drv_host(fill->address, bytes)) {
+    if (!drv_host(fill->address, bytes) || drv_virtual_read_only(fill->address, bytes)) {
         drv_note_bad_range(fill->address, bytes);
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -4,7 +4,7 @@
 #include "driver/library_call.h"
 #include "base/arena.h"
 #include "driver/engine.h"
-#include "driver/state.h"
+#include "driver/virtual.h"
 #include "simt/core.h"
 #include "simt/memory_events.h"
 
@@ -78,8 +78,12 @@ EXPORT void *lk_library_bytes(const void *address, size_t size)
 EXPORT void lk_library_wrote(const void *address, size_t size)
 {
     CUcontext context = drv_thread.op ? drv_thread.op->stream->context : NULL;
-    if (context && size && drv_allocation_find((uintptr_t)address))
-        simt_event_written(context->device->machine, (uintptr_t)address, 0, size);
+    if (!context || !size || !drv_is_device_address((uintptr_t)address))
+        return;
+    drv_enter_lock();
+    drv_thread.library_failed |= drv_virtual_read_only((uintptr_t)address, size);
+    drv_leave_lock();
+    simt_event_written(context->device->machine, (uintptr_t)address, 0, size);
 }
 
 EXPORT CUresult lk_library_context(void)

@@ -48,8 +48,8 @@ bool drv_is_device_address(CUdeviceptr address)
     return false;
 }
 
-static struct drv_allocation *remember(CUcontext context, CUdeviceptr address, size_t size,
-                                       enum simt_memory_kind kind)
+struct drv_allocation *drv_allocation_adopt(CUcontext context, CUdeviceptr address, size_t size,
+                                            enum simt_memory_kind kind)
 {
     struct drv_allocation *allocation = lk_alloc_zeroed(sizeof *allocation);
     allocation->address = address;
@@ -97,7 +97,7 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
             drv_remark_once("an allocation fits the simulated GPU, but not this machine's memory");
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *allocation = remember(context, address, size, kind);
+    *allocation = drv_allocation_adopt(context, address, size, kind);
     for (int i = 0; i < drv_device_count; i++)
         show(*allocation, &drv_devices[i]);
     return CUDA_SUCCESS;
@@ -125,6 +125,8 @@ void drv_allocation_free(struct drv_allocation *allocation)
         count_graph_memory(allocation, -(int64_t)allocation->size);
     if (allocation->registered)
         simt_unregister(allocation->device->machine, (void *)(uintptr_t)allocation->address);
+    else if (allocation->imported)
+        drv_imported_unmap(allocation);
     else
         simt_free(allocation->device->machine, allocation->address);
     free(allocation);
@@ -139,7 +141,7 @@ void drv_allocation_give_to_graph(CUdeviceptr address)
 
 static void note_left(const struct drv_allocation *allocation)
 {
-    if (!allocation->registered && !allocation->graph_owned)
+    if (!allocation->registered && !allocation->graph_owned && !allocation->imported)
         simt_event_left(allocation->device->machine, allocation->address);
 }
 
@@ -354,7 +356,8 @@ CUresult drv_cuMemHostRegister_v2(void *pointer, size_t size, unsigned flags)
     } else if (!simt_register(context->device->machine, pointer, size)) {
         status = CUDA_ERROR_INVALID_VALUE;
     } else {
-        struct drv_allocation *allocation = remember(context, first, size, SIMT_MEMORY_PINNED);
+        struct drv_allocation *allocation =
+            drv_allocation_adopt(context, first, size, SIMT_MEMORY_PINNED);
         allocation->registered = true;
         allocation->host_flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP;
         for (int i = 0; i < drv_device_count; i++)

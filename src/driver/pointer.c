@@ -2,7 +2,7 @@
  * pointer.c: what CUDA says about an address, and advice about managed memory, which changes
  * answers but no behaviour: there is one memory here.
  */
-#include "driver/state.h"
+#include "driver/virtual.h"
 
 #include <string.h>
 
@@ -12,16 +12,19 @@ struct view {
     struct simt_allocation memory;
     struct drv_device *device;
     struct drv_allocation *allocation;
+    bool is_virtual; /* reserved, and perhaps mapped, by virtual.c */
+    struct drv_virtual virtual;
 };
 
 static struct view look(CUdeviceptr address)
 {
     struct view view = {0};
+    view.known = view.is_virtual = drv_virtual_find(address, &view.virtual);
     for (int i = 0; i < drv_device_count && !view.known; i++) {
         view.device = &drv_devices[i];
         view.known = view.device->machine && simt_find(view.device->machine, address, &view.memory);
     }
-    view.allocation = view.known ? drv_allocation_find(address) : NULL;
+    view.allocation = view.known && !view.is_virtual ? drv_allocation_find(address) : NULL;
     if (view.allocation)
         view.device = view.allocation->device;
     return view;
@@ -46,6 +49,7 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     const struct drv_allocation *allocation = view->allocation;
     bool device_only = view->memory.kind == SIMT_MEMORY_DEVICE;
     bool pinned = view->memory.kind == SIMT_MEMORY_PINNED;
+    bool plain = device_only && allocation && !allocation->pool && !allocation->imported;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         return PUT(CUcontext, allocation ? allocation->context : drv_context_top());
@@ -64,6 +68,7 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         return PUT(int, view->device->ordinal);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return PUT(int, plain);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return PUT(int, 0);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
@@ -73,7 +78,10 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     case CU_POINTER_ATTRIBUTE_MAPPED:
         return PUT(int, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return PUT(unsigned long long, 0);
+        return PUT(unsigned long long,
+                   allocation && allocation->pool && drv_pool_may_share(allocation->pool)
+                       ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                       : CU_MEM_HANDLE_TYPE_NONE);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         return PUT(int, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
@@ -87,6 +95,64 @@ static CUresult attribute_of(const struct view *view, CUdeviceptr address, void 
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
+}
+
+/* Addresses that are reserved, and what is mapped there. */
+static CUresult attribute_of_virtual(const struct drv_virtual *at, CUdeviceptr address, void *data,
+                                     CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        return PUT(CUdeviceptr, at->range);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        return PUT(size_t, at->range_size);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        return PUT(int, at->is_mapped);
+    default:
+        if (!at->is_mapped)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: /* it belongs to none */
+        return PUT(CUcontext, NULL);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        return PUT(unsigned, at->is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        return PUT(CUdeviceptr, address);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        return at->host_access ? PUT(void *, (void *)(uintptr_t)address) : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return PUT(int, at->device->ordinal);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+        return PUT(int, 0);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        return PUT(unsigned long long, at->handle_types);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return PUT(int, at->access);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return PUT(CUmemoryPool, NULL);
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+        return PUT(size_t, at->mapping_size);
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+        return PUT(CUdeviceptr, at->mapping);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return PUT(unsigned long long, at->id);
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult attribute_at(CUdeviceptr address, const struct view *view, void *data,
+                             CUpointer_attribute attribute)
+{
+    if (!view->known)
+        return CUDA_ERROR_INVALID_VALUE;
+    return view->is_virtual ? attribute_of_virtual(&view->virtual, address, data, attribute)
+                            : attribute_of(view, address, data, attribute);
 }
 
 /* What the plural form gives for memory that CUDA does not know. */
@@ -121,8 +187,7 @@ CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
     struct view view = look(address);
-    CUresult status =
-        view.known ? attribute_of(&view, address, data, attribute) : CUDA_ERROR_INVALID_VALUE;
+    CUresult status = attribute_at(address, &view, data, attribute);
     drv_leave_lock();
     return status;
 }
@@ -139,7 +204,7 @@ CUresult drv_cuPointerGetAttributes(unsigned count, CUpointer_attribute *attribu
     for (unsigned i = 0; i < count; i++) {
         if (!data[i])
             continue;
-        if (!view.known || attribute_of(&view, address, data[i], attributes[i]) != CUDA_SUCCESS)
+        if (attribute_at(address, &view, data[i], attributes[i]) != CUDA_SUCCESS)
             attribute_of_unknown(data[i], attributes[i]);
     }
     drv_leave_lock();
@@ -167,7 +232,7 @@ CUresult drv_cuPointerSetAttribute(const void *value, CUpointer_attribute attrib
 static CUresult managed_range(CUdeviceptr address, size_t count)
 {
     struct view view = look(address);
-    if (!view.known || view.memory.kind != SIMT_MEMORY_MANAGED || !count ||
+    if (!view.known || view.is_virtual || view.memory.kind != SIMT_MEMORY_MANAGED || !count ||
         address + count > view.memory.address + view.memory.size)
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;

@@ -10,6 +10,7 @@
 #include "simt/memory_events.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct CUmemPoolHandle_st {
     struct drv_object object;
@@ -18,6 +19,8 @@ struct CUmemPoolHandle_st {
     size_t max_size;
     enum simt_memory_kind kind; /* of the device, or managed */
     bool is_default;
+    bool may_share; /* with other processes, by a file descriptor */
+    int file;       /* of the process that allocates from it; -1: this one */
 };
 
 static CUmemoryPool pool_new(struct drv_device *device, enum simt_memory_kind kind)
@@ -25,6 +28,7 @@ static CUmemoryPool pool_new(struct drv_device *device, enum simt_memory_kind ki
     CUmemoryPool pool = drv_new(sizeof *pool, DRV_POOL);
     pool->device = device;
     pool->kind = kind;
+    pool->file = -1;
     for (int i = 1; i <= 3; i++) /* the three kinds of reuse are on by default */
         pool->attributes[i] = 1;
     return pool;
@@ -49,6 +53,28 @@ CUmemoryPool drv_pool_managed(struct drv_device *device)
     return device->managed_pool;
 }
 
+CUmemoryPool drv_pool_imported(struct drv_device *device, int file)
+{
+    CUmemoryPool pool = pool_new(device, SIMT_MEMORY_DEVICE);
+    pool->file = file;
+    return pool;
+}
+
+int drv_pool_file(CUmemoryPool pool)
+{
+    return pool->file;
+}
+
+bool drv_pool_may_share(CUmemoryPool pool)
+{
+    return pool->may_share && pool->file < 0;
+}
+
+struct drv_device *drv_pool_device(CUmemoryPool pool)
+{
+    return pool->device;
+}
+
 /* Reserved memory grows in pieces of 32 MB, as a GPU's pool does. */
 static void pool_count(CUmemoryPool pool, int64_t change)
 {
@@ -69,7 +95,7 @@ static void pool_count(CUmemoryPool pool, int64_t change)
 
 void drv_pool_freed(struct drv_allocation *allocation)
 {
-    if (drv_alive(allocation->pool, DRV_POOL))
+    if (drv_alive(allocation->pool, DRV_POOL) && !allocation->imported)
         pool_count(allocation->pool, -(int64_t)allocation->size);
 }
 
@@ -146,7 +172,8 @@ CUresult drv_cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 CUresult drv_cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmemoryPool pool,
                                      CUstream stream)
 {
-    if (!drv_alive(pool, DRV_POOL))
+    if (!drv_alive(pool, DRV_POOL) ||
+        pool->file >= 0) /* of an imported pool, its owner allocates */
         return CUDA_ERROR_INVALID_VALUE;
     return allocate_async(address, size, pool, stream);
 }
@@ -184,7 +211,8 @@ CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *propertie
     bool on_device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     if (!managed && properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE || (!managed && !on_device))
+    if (properties->handleTypes > CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        (managed && properties->handleTypes) || (!managed && !on_device))
         return CUDA_ERROR_NOT_SUPPORTED;
     int device = on_device ? properties->location.id : 0; /* managed memory prefers a place */
     CUresult status = drv_check_device(device);
@@ -192,6 +220,7 @@ CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *propertie
         return status;
     *pool = pool_new(&drv_devices[device], managed ? SIMT_MEMORY_MANAGED : SIMT_MEMORY_DEVICE);
     (*pool)->max_size = properties->maxSize;
+    (*pool)->may_share = properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -203,6 +232,8 @@ CUresult drv_cuMemPoolDestroy(CUmemoryPool pool)
     if (pool->device->pool == pool)
         pool->device->pool = NULL;
     drv_leave_lock();
+    if (pool->file >= 0)
+        close(pool->file);
     drv_delete(pool);
     return CUDA_SUCCESS;
 }

@@ -40,7 +40,8 @@ enum drv_type {
     DRV_EXEC,
     DRV_POOL,
     DRV_LINK,
-    DRV_USER
+    DRV_USER,
+    DRV_PHYSICAL
 };
 
 struct drv_object {
@@ -322,7 +323,9 @@ CUresult drv_check_device(CUdevice device);
 CUresult drv_current(CUcontext *context);
 /* The same, and the call is refused while a capture forbids it (see capture.c). */
 CUresult drv_current_uncaptured(CUcontext *context);
-CUcontext drv_context_top(void); /* NULL if none */
+CUcontext drv_context_top(void);                      /* NULL if none */
+CUresult drv_device_start(struct drv_device *device); /* makes its machine. Lock held, as for: */
+void drv_wait_all(void);                              /* for the work of all contexts */
 /* "lockstep: ..." on stderr. */
 void drv_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same once a process for each text. */
@@ -383,13 +386,20 @@ struct drv_allocation {
     uint64_t id;
     int advice_read_mostly, advice_location, advice_accessed, prefetched;
     bool sync_memops;
-    bool graph_owned; /* lives as long as the graph that allocates it */
+    bool graph_owned;     /* lives as long as the graph that allocates it */
+    CUdeviceptr imported; /* of another process (ipc.c): the pages that show it; 0: our own */
+    size_t imported_size;
+    unsigned opened; /* how often, by cuIpcOpenMemHandle */
 };
 /* The user's allocation that contains address; NULL if there is none. Lock held. */
 struct drv_allocation *drv_allocation_find(CUdeviceptr address);
 CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind,
                       struct drv_allocation **allocation);
+/* The same for memory that is there already. */
+struct drv_allocation *drv_allocation_adopt(CUcontext context, CUdeviceptr address, size_t size,
+                                            enum simt_memory_kind kind);
 void drv_allocation_free(struct drv_allocation *allocation);
+void drv_imported_unmap(const struct drv_allocation *allocation);
 void drv_allocation_give_to_graph(CUdeviceptr address);
 void drv_memory_forget(CUcontext context); /* frees all that the context allocated */
 /* A copy or memset that is refused: for watchers. */
@@ -403,6 +413,11 @@ bool drv_is_device_address(CUdeviceptr address);
 void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
 CUmemoryPool drv_pool_managed(struct drv_device *device);
+/* A pool for what another process allocates; it gets the file. -1: of our own. */
+CUmemoryPool drv_pool_imported(struct drv_device *device, int file);
+int drv_pool_file(CUmemoryPool pool);
+bool drv_pool_may_share(CUmemoryPool pool);
+struct drv_device *drv_pool_device(CUmemoryPool pool);
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
 /* Modelled time: an engine of the device is busy for `seconds`, from *clock at the earliest; *clock

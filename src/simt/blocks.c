@@ -78,7 +78,7 @@ struct simt_block *simt_block_start(struct simt_worker *worker, uint64_t linear,
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
     /* So that runs repeat whatever ran before. */
-    memset(block->shared, launch->machine->options.poison, block->shared_end);
+    memset(block->shared, launch->machine->options.poison, (block->shared_end + 15) & ~15u);
     block->slot = (uint32_t)(worker->started++ % worker->slot_count);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];

@@ -41,7 +41,8 @@ uint8_t *simt_cluster_shared(struct simt_warp *w, const struct simt_inst *in, ui
         return NULL;
     }
     bool inside = offset <= block->shared_bytes && size <= block->shared_bytes - offset;
-    if (!inside && !simt_reserved(block, offset, size)) {
+    if (!inside && !simt_reserved(block, offset, size) &&
+        (is_write || !simt_reads_on(block, offset, size))) {
         simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
                    "%s of %u bytes at 0x%x: outside of the %u bytes of shared memory of block %u "
                    "of the cluster",

@@ -31,17 +31,19 @@
  * host. The first half is device memory proper: at the device address itself nothing is mapped, so
  * a host program that follows a device pointer faults as it does with a GPU. The second half is
  * host-visible: both views show the same bytes. A granule map says which 512-byte pieces are
- * allocated; kernels look nowhere else. */
+ * allocated; kernels look nowhere else, except for what the list `live` alone has: memory of the
+ * host that was registered, and mapped memory that they may only read or that lies in another
+ * machine's arena. */
 #ifdef __SANITIZE_THREAD__ /* which follows only addresses below 512 GiB and near the stack */
 #define SIMT_ARENA (UINT64_C(1) << 34)
 #define SIMT_ARENA_BASE UINT64_C(0x1000000000)
 #else
-#define SIMT_ARENA (UINT64_C(1) << 40)
+#define SIMT_ARENA (UINT64_C(1) << 41)
 #define SIMT_ARENA_BASE UINT64_C(0x200000000000)
 #endif
 #define SIMT_ARENA_HALF (SIMT_ARENA / 2)
-#define SIMT_BACKING (SIMT_ARENA * 2)
-#define SIMT_ARENA_STEP (SIMT_ARENA * 4) /* between machines of one process */
+#define SIMT_BACKING SIMT_ARENA
+#define SIMT_ARENA_STEP (SIMT_ARENA * 2) /* between machines of one process */
 #define SIMT_GRANULE_BITS 9
 #define SIMT_GRANULE (UINT64_C(1) << SIMT_GRANULE_BITS)
 
@@ -63,15 +65,19 @@ struct simt_memory {
     uint64_t base;
     uint8_t *granules; /* [SIMT_ARENA / SIMT_GRANULE]: 1 if allocated */
     struct simt_allocation_list live;
-    struct simt_allocation_list dead[2]; /* freed, to be used again; by half, unsorted */
-    uint64_t next[2];                    /* first never-used address of each half */
-    uint64_t used;                       /* bytes allocated */
-    uint64_t total;                      /* bytes the GPU has */
-    uint64_t limit;                      /* of these, what the host can back */
-    uint32_t last_number;                /* of the program's allocations */
-    int file;                            /* behind the host-visible half */
+    struct simt_allocation_list reserved; /* addresses without memory of their own: virtual.c */
+    struct simt_allocation_list dead[2];  /* freed, to be used again; by half, unsorted */
+    uint64_t next[2];                     /* first never-used address of each half */
+    uint64_t used;                        /* bytes allocated */
+    uint64_t total;                       /* bytes the GPU has */
+    uint64_t limit;                       /* of these, what the host can back */
+    uint32_t last_number;                 /* of the program's allocations */
+    int file;                             /* behind the host-visible half, and behind that: */
+    uint64_t file_end;                    /* physical memory that virtual.c maps */
+    int shared; /* file of what other processes may be given; 0: none yet. See virtual.c */
+    _Atomic bool is_shared; /* another process may have some of this memory */
     bool is_mapped;
-    _Atomic bool has_registered; /* some memory outside the arena is registered */
+    _Atomic bool has_registered; /* some memory is in the list alone */
     uint8_t poison;              /* what new memory of programs and kernels is filled with */
 };
 
@@ -82,8 +88,20 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
                            enum simt_owner owner);
 bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner);
 bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_allocation *found);
-/* Registered memory outside the arena. */
-uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size);
+/* Bytes from address on that are allocated, through adjacent mappings; 0 if none. */
+uint64_t simt_memory_reach(struct simt_memory *memory, uint64_t address, bool is_write,
+                           struct simt_allocation *found);
+/* Memory that the map of granules does not have, only the list. */
+uint8_t *simt_memory_listed(struct simt_memory *memory, uint64_t address, uint64_t size,
+                            bool is_write);
+/* Addresses without memory, multiples of 2 MB; those wanted (0: any) if they are free. 0: none. */
+uint64_t simt_memory_reserve(struct simt_memory *memory, size_t size, uint64_t align,
+                             uint64_t wanted);
+void simt_memory_unreserve(struct simt_memory *memory, uint64_t address);
+void simt_memory_show(struct simt_memory *memory, struct simt_allocation item);
+/* The allocation's bytes are in the file `shared` from now on. */
+void simt_memory_exported(struct simt_memory *memory, uint64_t address);
+bool simt_memory_hide(struct simt_memory *memory, uint64_t address);
 
 /* Host bytes of an address range of the arena; NULL if some of it is not allocated. */
 static inline uint8_t *simt_memory_host(const struct simt_memory *memory, uint64_t address,
@@ -380,7 +398,7 @@ struct simt_launch_state {
     uint64_t sampled;                  /* of these so many run, and stand for all; 0: all run */
     uint64_t sample_instructions;      /* after which no further one begins */
     uint32_t cluster[3], cluster_size; /* blocks; 1 without clusters */
-    uint32_t shared_bytes, reserved_at, shared_end;
+    uint32_t shared_bytes, shared_readable, reserved_at, shared_end;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     _Atomic bool single;     /* one worker, and no other launch: atomics need no lock */
@@ -438,6 +456,14 @@ struct simt_machine {
  * state of large tiles there. It lies behind the kernel's own, so far that running off the end of
  * that does not reach it, and only for kernels that ask where it is. */
 enum { SIMT_RESERVED_GAP = 4096 };
+
+/* May a read begin in the block's own shared memory and end behind it? A GPU gives whole units, and
+ * NVVM counts on that: it reads four words where a program wants the last three. */
+static inline bool simt_reads_on(const struct simt_block *block, uint64_t address, uint64_t size)
+{
+    return address < block->shared_bytes && size <= 16 &&
+           address + size <= block->launch->shared_readable;
+}
 
 /* Is [address, address + size) in the block's reserved shared memory? */
 static inline bool simt_reserved(const struct simt_block *block, uint64_t address, uint64_t size)

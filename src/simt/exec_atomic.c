@@ -23,10 +23,11 @@ static inline bool in_shared(const struct simt_warp *w, const void *place)
 }
 
 /* May device memory be changed with plain instructions? With one worker, unless the program says
- * that the host may change it too. */
+ * that the host may change it too, or another process has it as well. */
 static inline bool works_alone(const struct simt_warp *w, const struct simt_inst *in)
 {
-    return w->block->launch->single && !ptx_has(in->ptx, PTX_MOD_SYS);
+    return w->block->launch->single && !w->block->launch->machine->memory.is_shared &&
+           !ptx_has(in->ptx, PTX_MOD_SYS);
 }
 
 /* Is the place this worker's alone? A block's shared memory is. Device memory is while one worker

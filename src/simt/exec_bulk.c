@@ -17,7 +17,7 @@ static uint8_t *global_bytes(struct simt_warp *w, const struct simt_inst *in, ui
     struct simt_memory *memory = &w->block->launch->machine->memory;
     uint8_t *host = simt_memory_host(memory, address, size);
     if (!host)
-        host = simt_memory_registered(memory, address, size);
+        host = simt_memory_listed(memory, address, size, is_write);
     if (!host)
         simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, lane,
                    "bulk %s of %u bytes at 0x%llx: no memory is allocated there",

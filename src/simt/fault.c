@@ -82,10 +82,12 @@ static uint8_t *global_host(struct simt_warp *w, const struct simt_inst *in, uin
     struct simt_memory *memory = &w->block->launch->machine->memory;
     uint8_t *host = simt_memory_host(memory, address, size);
     if (!host)
-        host = simt_memory_registered(memory, address, size);
+        host = simt_memory_listed(memory, address, size, is_write);
     if (!host)
         return bad_address(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, lane, address, size, is_write,
-                           "no memory is allocated there");
+                           is_write && simt_memory_listed(memory, address, size, false)
+                               ? "it may only be read (cuMemSetAccess)"
+                               : "no memory is allocated there");
     return host;
 }
 
@@ -128,7 +130,8 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
         if (block->cluster)
             return shared_of_cluster(w, in, address, size, lane, is_write, anywhere);
         if ((address + size > block->shared_bytes || address + size < size) &&
-            !simt_reserved(block, address, size))
+            !simt_reserved(block, address, size) &&
+            (is_write || !simt_reads_on(block, address, size)))
             return bad_address(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, address, size, is_write,
                                "outside of the block's shared memory");
         return block->shared + address;

@@ -1,7 +1,8 @@
 /*
  * memory.c: device memory: address space, allocation, lookup.
  * See core.h for the layout. Addresses come from fresh space, or from freed blocks of
- * exactly the same size; a freed block is unmapped from kernels' view at once. Invariant:
+ * exactly the same size; a freed block is unmapped from kernels' view at once. virtual.c maps
+ * memory into addresses that are reserved here. Invariant:
  *   M1  bytes that belong to no allocation are zero.
  */
 #include "simt/watch.h"
@@ -73,6 +74,7 @@ bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit
     memory->limit = least(limit, host_bytes());
     memory->next[0] = base;
     memory->next[1] = base + SIMT_ARENA_HALF;
+    memory->file_end = SIMT_ARENA_HALF;
     memory->file = memfd_create("lockstep", MFD_CLOEXEC);
     memory->granules = mmap(NULL, GRANULE_BYTES, both, anonymous | MAP_NORESERVE, -1, 0);
     if (memory->file < 0 || ftruncate(memory->file, (off_t)SIMT_ARENA_HALF) != 0 ||
@@ -97,7 +99,10 @@ void simt_memory_close(struct simt_memory *memory)
         munmap(memory->granules, GRANULE_BYTES);
     if (memory->file >= 0)
         close(memory->file);
+    if (memory->shared)
+        close(memory->shared);
     free(memory->live.items);
+    free(memory->reserved.items);
     free(memory->dead[0].items);
     free(memory->dead[1].items);
     pthread_mutex_destroy(&memory->lock);
@@ -132,20 +137,35 @@ static uint64_t rounded(uint64_t size)
     return (size + unit - 1) & ~(unit - 1);
 }
 
-/* A gap between live blocks: only when fresh addresses have run out. */
-static uint64_t find_gap(struct simt_memory *memory, uint64_t from, uint64_t to, uint64_t size)
+/* End of a block of the list that overlaps [from, to); 0 if there is none. */
+static uint64_t overlap_end(const struct simt_allocation_list *list, uint64_t from, uint64_t to)
 {
-    uint64_t align = size >= LARGE ? LARGE : SIMT_GRANULE;
-    uint64_t place = from;
-    for (size_t i = list_after(&memory->live, from - 1); i < memory->live.count; i++) {
-        const struct simt_allocation *block = &memory->live.items[i];
-        if (block->address >= to)
-            break;
-        if (block->address >= place && block->address - place >= size)
+    size_t at = list_after(list, from);
+    const struct simt_allocation *items = list->items;
+    if (at > 0 && items[at - 1].address + rounded(items[at - 1].size) > from)
+        return items[at - 1].address + rounded(items[at - 1].size);
+    return at < list->count && items[at].address < to ? items[at].address + rounded(items[at].size)
+                                                      : 0;
+}
+
+/* The same for whatever takes up addresses. */
+static uint64_t taken_until(const struct simt_memory *memory, uint64_t from, uint64_t to)
+{
+    uint64_t end = overlap_end(&memory->live, from, to);
+    return end ? end : overlap_end(&memory->reserved, from, to);
+}
+
+/* A gap between blocks: only when fresh addresses have run out. */
+static uint64_t find_gap(struct simt_memory *memory, uint64_t from, uint64_t to, uint64_t size,
+                         uint64_t align)
+{
+    for (uint64_t place = from, end; place < to && to - place >= size;) {
+        end = taken_until(memory, place, place + size);
+        if (!end)
             return place;
-        place = (block->address + rounded(block->size) + align - 1) & ~(align - 1);
+        place = (end + align - 1) & ~(align - 1);
     }
-    return to - place >= size && place < to ? place : 0;
+    return 0;
 }
 
 /* Under a checker, freed addresses are not reused as long as there are others, so that a use of
@@ -156,17 +176,17 @@ static uint64_t guard_zone(void)
     return check && *check ? (uint64_t)64 << 10 : SIMT_GRANULE;
 }
 
-static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned half)
+static uint64_t take_address(struct simt_memory *memory, uint64_t size, uint64_t align,
+                             unsigned half)
 {
     struct simt_allocation_list *dead = &memory->dead[half];
     uint64_t guard = guard_zone();
     for (size_t i = dead->count; guard == SIMT_GRANULE && i-- > 0 && dead->count - i <= 64;)
-        if (dead->items[i].size == size) {
+        if (dead->items[i].size == size && !(dead->items[i].address & (align - 1))) {
             uint64_t address = dead->items[i].address;
             list_remove(dead, i);
             return address;
         }
-    uint64_t align = size >= LARGE ? LARGE : SIMT_GRANULE;
     uint64_t end = memory->base + SIMT_ARENA_HALF * (half + 1);
     uint64_t place = (memory->next[half] + align - 1) & ~(align - 1);
     if (place < end && end - place >= size) {
@@ -175,7 +195,55 @@ static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned
         return place;
     }
     dead->count = 0; /* gaps between live blocks include these */
-    return find_gap(memory, memory->base + SIMT_ARENA_HALF * half, end, size);
+    return find_gap(memory, memory->base + SIMT_ARENA_HALF * half, end, size, align);
+}
+
+/* The very addresses that the program wants, if they are device memory's and nothing is there. */
+static bool take_wanted(struct simt_memory *memory, uint64_t wanted, uint64_t size)
+{
+    struct simt_allocation_list *dead = &memory->dead[0];
+    uint64_t offset = wanted - memory->base;
+    if (offset >= SIMT_ARENA_HALF || SIMT_ARENA_HALF - offset < size ||
+        taken_until(memory, wanted, wanted + size))
+        return false;
+    for (size_t i = dead->count; i-- > 0;)
+        if (dead->items[i].address < wanted + size &&
+            dead->items[i].address + dead->items[i].size > wanted)
+            list_remove(dead, i);
+    if (memory->next[0] < wanted + size)
+        memory->next[0] = wanted + size + guard_zone();
+    return true;
+}
+
+uint64_t simt_memory_reserve(struct simt_memory *memory, size_t size, uint64_t align,
+                             uint64_t wanted)
+{
+    uint64_t space = (size + LARGE - 1) & ~(LARGE - 1), address = 0;
+    align = align > LARGE ? align : LARGE;
+    if (!size || size > SIMT_ARENA_HALF || align > SIMT_ARENA_HALF)
+        return 0;
+    pthread_mutex_lock(&memory->lock);
+    if (wanted && !(wanted & (align - 1)) && take_wanted(memory, wanted, space))
+        address = wanted;
+    else
+        address = take_address(memory, space, align, 0);
+    if (address) {
+        struct simt_allocation item = {.address = address, .size = space};
+        list_insert(&memory->reserved, list_after(&memory->reserved, address), item);
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return address;
+}
+
+void simt_memory_unreserve(struct simt_memory *memory, uint64_t address)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->reserved, address);
+    if (at > 0 && memory->reserved.items[at - 1].address == address) {
+        list_insert(&memory->dead[0], memory->dead[0].count, memory->reserved.items[at - 1]);
+        list_remove(&memory->reserved, at - 1);
+    }
+    pthread_mutex_unlock(&memory->lock);
 }
 
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
@@ -187,10 +255,11 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
     pthread_mutex_lock(&memory->lock);
     bool counts = kind != SIMT_MEMORY_PINNED;
     if (!counts || memory->used + space <= memory->limit)
-        address = take_address(memory, space, kind == SIMT_MEMORY_DEVICE ? 0 : 1);
+        address = take_address(memory, space, size >= LARGE ? LARGE : SIMT_GRANULE,
+                               kind == SIMT_MEMORY_DEVICE ? 0 : 1);
     if (address) {
         uint32_t number = owner == SIMT_OWNER_USER ? ++memory->last_number : 0;
-        struct simt_allocation item = {address, size, kind, false, owner, number};
+        struct simt_allocation item = {address, size, kind, .owner = owner, .number = number};
         list_insert(&memory->live, list_after(&memory->live, address), item);
         uint64_t first = (address - memory->base) >> SIMT_GRANULE_BITS;
         memset(memory->granules + first, 1, (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
@@ -232,7 +301,8 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
     }
     if (space >= LARGE || guard_zone() > SIMT_GRANULE)
         madvise((void *)(uintptr_t)(from + SIMT_BACKING), to - from,
-                block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
+                block->kind == SIMT_MEMORY_DEVICE && !block->exported ? MADV_DONTNEED
+                                                                      : MADV_REMOVE);
     else /* M1 */
         memset((void *)(uintptr_t)(from + SIMT_BACKING), 0, to - from);
 }
@@ -242,7 +312,7 @@ bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_ow
     pthread_mutex_lock(&memory->lock);
     size_t at = list_after(&memory->live, address);
     bool found = at > 0 && memory->live.items[at - 1].address == address &&
-                 !memory->live.items[at - 1].registered &&
+                 !memory->live.items[at - 1].registered && !memory->live.items[at - 1].mapped &&
                  memory->live.items[at - 1].owner == owner;
     if (found) {
         struct simt_allocation block = memory->live.items[at - 1];
@@ -270,13 +340,78 @@ bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_
     return inside;
 }
 
-uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size)
+/* Mapped memory: it is in the list for the machines that may use it. What this machine may write to
+ * and has in its own arena is in the map of granules too; the rest is found by the list alone. */
+void simt_memory_show(struct simt_memory *memory, struct simt_allocation item)
+{
+    uint64_t offset = item.address - memory->base;
+    bool own = offset < SIMT_ARENA;
+    pthread_mutex_lock(&memory->lock);
+    item.number = own ? ++memory->last_number : 0;
+    list_insert(&memory->live, list_after(&memory->live, item.address), item);
+    if (own && !item.read_only)
+        memset(memory->granules + (offset >> SIMT_GRANULE_BITS), 1,
+               (item.size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
+    else
+        memory->has_registered = true;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void simt_memory_exported(struct simt_memory *memory, uint64_t address)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    if (at > 0)
+        memory->live.items[at - 1].exported = true;
+    memory->is_shared = true;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+bool simt_memory_hide(struct simt_memory *memory, uint64_t address)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    bool found = at > 0 && memory->live.items[at - 1].address == address &&
+                 memory->live.items[at - 1].mapped;
+    if (found) {
+        uint64_t offset = address - memory->base, size = memory->live.items[at - 1].size;
+        if (offset < SIMT_ARENA)
+            clear_granules(memory->granules + (offset >> SIMT_GRANULE_BITS),
+                           (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
+        list_remove(&memory->live, at - 1);
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return found;
+}
+
+uint64_t simt_memory_reach(struct simt_memory *memory, uint64_t address, bool is_write,
+                           struct simt_allocation *found)
+{
+    uint64_t end = address;
+    pthread_mutex_lock(&memory->lock);
+    const struct simt_allocation *items = memory->live.items;
+    size_t at = list_after(&memory->live, address);
+    if (at > 0 && address - items[at - 1].address < items[at - 1].size &&
+        !(is_write && items[at - 1].read_only)) {
+        *found = items[at - 1];
+        end = found->address + found->size;
+        for (; found->mapped && at < memory->live.count && items[at].address == end &&
+               items[at].mapped && !(is_write && items[at].read_only);
+             at++)
+            end += items[at].size;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return end - address;
+}
+
+uint8_t *simt_memory_listed(struct simt_memory *memory, uint64_t address, uint64_t size,
+                            bool is_write)
 {
     struct simt_allocation found;
-    if (!memory->has_registered || !simt_memory_find(memory, address, &found) ||
-        !found.registered || found.size - (address - found.address) < size)
+    if (!memory->has_registered || simt_memory_reach(memory, address, is_write, &found) < size ||
+        !(found.registered || found.mapped))
         return NULL;
-    return (uint8_t *)(uintptr_t)address;
+    return (uint8_t *)(uintptr_t)(found.registered ? address : address + SIMT_BACKING);
 }
 
 /* The driver's view -----------------------------------------------------------------------------
@@ -313,7 +448,7 @@ bool simt_register(struct simt_machine *machine, void *host, size_t size)
     bool overlaps = (at > 0 && items[at - 1].address + items[at - 1].size > address) ||
                     (at < memory->live.count && items[at].address < address + size);
     if (!overlaps && size) {
-        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, true, SIMT_OWNER_USER};
+        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, .registered = true};
         list_insert(&memory->live, at, item);
         memory->has_registered = true;
     }
@@ -338,8 +473,8 @@ bool simt_unregister(struct simt_machine *machine, void *host)
 void *simt_host(struct simt_machine *machine, uint64_t address, size_t size)
 {
     struct simt_allocation found;
-    if (!simt_memory_find(&machine->memory, address, &found) ||
-        found.size - (address - found.address) < size)
+    uint64_t there = simt_memory_reach(&machine->memory, address, false, &found);
+    if (!there || there < size)
         return NULL;
     return (void *)(uintptr_t)(found.registered ? address : address + SIMT_BACKING);
 }

@@ -395,6 +395,7 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
         state->cluster_size *= state->cluster[i];
     }
     state->shared_bytes = code->static_shared + launch->dynamic_shared;
+    state->shared_readable = (state->shared_bytes + 15) & ~15u;
     state->reserved_at = state->shared_end = state->shared_bytes;
     if (code->uses_reserved) {
         state->reserved_at =

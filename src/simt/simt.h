@@ -89,6 +89,9 @@ struct simt_allocation {
     size_t size;
     enum simt_memory_kind kind;
     bool registered; /* by simt_register */
+    bool mapped;     /* by simt_show (virtual.h), */
+    bool read_only;  /* which may refuse writes */
+    bool exported;   /* by simt_export (virtual.h) */
     enum simt_owner owner;
     uint32_t number; /* of the program's own: the first is 1 */
 };

@@ -11,11 +11,13 @@ import warnings
 
 import suite
 
+os.environ["NUMBA_CACHE_DIR"] = ""  # tests of caching look for files beside their source
+
 # Tests that ask more of this machine than it may have.
 LEFT_OUT = {"test_managed_alloc_driver_undersubscribe": "fills a tenth of the GPU's memory, 14 GB"}
 
 
-def modules():
+def modules(progress):
     import numba.cuda.tests as tests
 
     for found in pkgutil.walk_packages(tests.__path__, "numba.cuda.tests."):
@@ -23,8 +25,10 @@ def modules():
             continue
         try:
             yield importlib.import_module(found.name)
-        except BaseException:  # a module that asks for another package skips itself as a whole
-            continue
+        except BaseException as error:
+            kind = type(error).__name__  # pytest's Skipped, too, skips a module as a whole
+            if kind not in ("Skipped", "SkipTest") and progress.first == 0:
+                progress.not_collected(found.name, f"{kind}: {error}")
 
 
 def cases(tests):
@@ -52,6 +56,9 @@ class Result(unittest.TextTestResult):
         self.bad = True
 
     def addError(self, test, error):
+        if error[0].__name__ == "Skipped":  # by pytest.importorskip
+            self.addSkip(test, str(error[1]))
+            return
         super().addError(test, error)
         self.say(test, error)
 
@@ -87,7 +94,7 @@ def main():
     warnings.simplefilter("ignore")
     progress = suite.Progress()
     every = []
-    for module in modules():
+    for module in modules(progress):
         every += cases(unittest.defaultTestLoader.loadTestsFromModule(module))
     for test in every:
         why = LEFT_OUT.get(getattr(test, "_testMethodName", None))

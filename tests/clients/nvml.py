@@ -34,6 +34,11 @@ assert device.value == again.value == third.value, (device, again, third)
 assert memory.free + memory.used == memory.total > 0
 assert nvml.nvmlDeviceGetHandleByIndex_v2(count.value, ctypes.byref(again)) == 2
 assert nvml.nvmlDeviceGetName(device, name, 3) == 7
+generation, lanes = ctypes.c_uint(), ctypes.c_uint()
+call("nvmlDeviceGetMaxPcieLinkGeneration", device, ctypes.byref(generation))
+call("nvmlDeviceGetMaxPcieLinkWidth", device, ctypes.byref(lanes))
+assert generation.value in (3, 4, 5) and lanes.value == 16
 rates = (ctypes.c_uint * 2)()
 assert nvml.nvmlDeviceGetUtilizationRates(device, rates) == 3  # not supported
+assert nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(count)) == 3
 print(f"{count.value} x {name.value.decode()}")

@@ -22,6 +22,19 @@ expect ptxas-version 0 "Lockstep's.*release 13.0" "$BUILD/clients/ptxas" --versi
 
 expect nvml 0 '2 x NVIDIA H200' "$LOCKSTEP" run --gpu sim:h200x2 "$here/nvml.py"
 
+# XLA calls the ptxas of NVIDIA's package by its path: a package of that name, and what JAX takes for the path.
+mkdir -p "$work/packages/jax/_src" "$work/toolkit/bin" "$work/toolkit/nvvm"
+touch "$work/packages/jax/__init__.py" "$work/packages/jax/_src/__init__.py" "$work/toolkit/bin/ptxas" "$work/toolkit/bin/nvlink"
+echo "cuda_path = '$work/toolkit'" >"$work/packages/jax/_src/lib.py"
+cat >"$work/toolkit.py" <<'SCRIPT'
+import os, subprocess
+from jax._src import lib
+ptxas = os.path.join(lib.cuda_path, "bin", "ptxas")
+print(sorted(os.listdir(lib.cuda_path)), sorted(os.listdir(os.path.dirname(ptxas))))
+print(subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout)
+SCRIPT
+expect jax-ptxas 0 "'bin', 'nvvm'.*'nvlink', 'ptxas'.*Lockstep's" env PYTHONPATH="$work/packages" "$LOCKSTEP" run --gpu sim:h200 "$work/toolkit.py"
+
 if [ "$NVCC" = none ]; then
     skip link-objects "there is no nvcc"
 else

@@ -272,6 +272,34 @@ static void unwritten_memory_is_zero(void **state)
     OK(cu->cuMemFree_v2(out));
 }
 
+/* NVVM reads four words where a program wants the last three of 28 bytes. What begins behind them
+ * is refused. */
+static void reads_may_end_behind_shared_memory(void **state)
+{
+    static const char text[] =
+        HEAD ".extern .shared .align 16 .b8 words[];\n" KERNEL
+             " ld.param.u64 %d1, [out]; cvta.to.global.u64 %d1, %d1; ld.global.u32 %r6, [%d1];\n"
+             " mov.u32 %r1, words; add.u32 %r1, %r1, %r6; mov.u32 %r5, 7;\n"
+             " st.shared.u32 [words+24], %r5; ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%r1];\n"
+             " st.global.u32 [%d1], %r4; ret; }";
+    char log[1024];
+    CUmodule loaded;
+    CUfunction kernel;
+    CUdeviceptr out = zeros(1);
+    void *params[] = {&out};
+    if (load(text, &loaded, log, sizeof log) != CUDA_SUCCESS)
+        fail_msg("%s", log);
+    OK(cu->cuModuleGetFunction(&kernel, loaded, "k"));
+    OK(cu->cuMemsetD32_v2(out, 16, 1));
+    OK(cu->cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 28, NULL, params, NULL));
+    expect_all(out, 1, 7);
+    if (!cu->simulated)
+        return; /* the process would be lost */
+    OK(cu->cuMemsetD32_v2(out, 32, 1));
+    OK(cu->cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 28, NULL, params, NULL));
+    FAILS(CUDA_ERROR_ILLEGAL_INSTRUCTION, cu->cuCtxSynchronize());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(registers_are_limited),
         cmocka_unit_test(packed_parameters_have_their_size),
         cmocka_unit_test(unwritten_memory_is_zero),
+        cmocka_unit_test(reads_may_end_behind_shared_memory),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
