@@ -317,6 +317,42 @@ static CUresult launch_bulk(struct zoo_call *call)
                       &n, &k, &parts);
 }
 
+/* What a block of x_in_registers needs of shared memory: bands of 32 chunks, sums of tiles, saved
+ * ones. */
+static unsigned x_in_registers_shared(const struct zoo_call *call)
+{
+    enum { CHUNKS = 32, TEAM = 16, SLOTS = 4 }; /* as in the kernel */
+    const int64_t *value = call->problem->value;
+    unsigned chunk = 512 + (value[W_LAYOUT] == W_TILES32 ? 64 : 16), wide = value[W_M] > 8 ? 2 : 1;
+    return (unsigned)zoo_tunable(call, "STAGES") * CHUNKS * chunk + TEAM * (SLOTS + wide) * 512;
+}
+static bool fits_x_in_registers(const struct zoo_call *call)
+{
+    return (int)x_in_registers_shared(call) + 1024 <= call->device->shared_per_block;
+}
+
+/* A block for each SM. */
+static CUresult launch_x_in_registers(struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    int m = (int)problem->value[W_M], n = (int)problem->value[W_N], k = (int)problem->value[W_K];
+    unsigned tiles = zoo_ceil_div(n, 16), sms = (unsigned)call->device->sm_count;
+    int rows = m > 8 ? 16 : 8;
+    char kernel[48];
+    if (m == 0 || n == 0)
+        return CUDA_SUCCESS;
+    snprintf(kernel, sizeof kernel, "%s_%s_%d_rows", layouts[problem->value[W_LAYOUT]],
+             types[problem->value[W_TYPE]], rows);
+    return ZOO_LAUNCH(call, kernel,
+                      ((struct zoo_grid){.x = tiles < sms ? tiles : sms,
+                                         .y = zoo_ceil_div(m, rows),
+                                         .threads = 512,
+                                         .shared = x_in_registers_shared(call),
+                                         .overlaps = true}),
+                      &call->buffer[0], &call->buffer[1], &call->buffer[2], &call->buffer[3], &m,
+                      &n, &k);
+}
+
 static const struct zoo_tunable bulk_at_launch[] = {
     ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}}};
 static const struct zoo_tunable tiles_at_launch[] = {
@@ -336,6 +372,9 @@ static const struct zoo_variant variants[] = {
     {"bulk", "a block for each SM, whose warps share k; weights by bulk copies", launch_bulk,
      .takes = takes_tiles, .fits = fits_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = bulk_at_launch},
+    {"x_in_registers", "x waits in registers as operands, weights come by bulk copies",
+     launch_x_in_registers, .takes = takes_tiles, .fits = fits_x_in_registers,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 
 /* Dequantise, then multiply: what one writes without a kernel of one's own. */
