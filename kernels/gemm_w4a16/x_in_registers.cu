@@ -12,27 +12,30 @@
 #include "bulk.h"
 #include "tiles.h"
 
-#define STAGES 8 // tune: 4 6 8
-#define PIECE 2  // chunks of 64 columns that a warp has of a band; a scale has one warp
-#define TEAM 16  // warps that multiply, and tiles that they go over before the next ones
+#define STAGES 4 // tune: 2 3 4
+#define PIECE 4  // chunks of 64 columns that a warp has of a band
+#define TEAM 16  // warps of a block, and tiles that it goes over before the next ones
 #define BAND (TEAM * PIECE)
 
 /* Of 16 rows of x a warp holds half as many columns as of 8, and fewer tiles' sums wait. */
 template <int NT> struct room {
     enum { BANDS = 8 / PIECE / NT, SLOTS = 4 / NT };
 };
-template <int NT> using operands = unsigned[room<NT>::BANDS][PIECE][4][NT][2];
 
-template <int GROUP> struct band {
+template <int GROUP> struct __align__(128) band
+{
     enum { CODES = 512, SCALES = GROUP == 32 ? 64 : 16 }; // bytes of a chunk
     uint4 codes[BAND][32];
     unsigned scales[BAND * SCALES / 4];
+    barrier full, empty;
 };
 
 template <int NT, int GROUP> struct layout {
     band<GROUP> ring[STAGES];
     float4 sums[room<NT>::SLOTS][TEAM][NT][32];
     float4 saved[TEAM][NT][32]; // of the tiles of a pass
+    uint4 scratch[TEAM][64];    // for x on its way to the registers
+    barrier given[room<NT>::SLOTS], taken[room<NT>::SLOTS];
 };
 
 /* What a block has to do: its tiles, TEAM at a time; for these all passes; in each pass all bands
@@ -60,11 +63,9 @@ template <int NT, int GROUP> struct supply {
     enum { CODES = band<GROUP>::CODES, SCALES = band<GROUP>::SCALES, BANDS = room<NT>::BANDS };
     work all;
     const unsigned char *w, *scales;
-    band<GROUP> *ring;
-    barrier *full;
     int start, tile, from; // number, first tile and first band of the pass
 
-    __device__ __forceinline__ void fetch(int number, bool for_l2)
+    __device__ __forceinline__ void fetch(int number, band<GROUP> *to)
     {
         int wide = min(all.bands - from, (int)BANDS), uses = min(all.tiles - tile, TEAM) * wide;
         while (tile < all.tiles && number - start >= uses) {
@@ -78,47 +79,66 @@ template <int NT, int GROUP> struct supply {
             return;
         int i = (number - start) / wide, b = from + number - start - i * wide;
         size_t at = (size_t)all.number_of(tile + i) * all.chunks + b * BAND;
-        unsigned count = (unsigned)min(BAND, all.chunks - b * BAND),
-                 stage = (unsigned)number % STAGES;
-        const unsigned char *codes_at = w + at * CODES, *scales_at = scales + at * SCALES;
-        if (for_l2) {
-            bulk_prefetch(codes_at, count * CODES);
-            bulk_prefetch(scales_at, count * SCALES);
+        unsigned count = (unsigned)min(BAND, all.chunks - b * BAND);
+        if (!to) { // only to the L2
+            bulk_prefetch(w + at * CODES, count * CODES);
+            bulk_prefetch(scales + at * SCALES, count * SCALES);
             return;
         }
-        barrier_arrive_expecting(&full[stage], count * (CODES + SCALES));
-        bulk_load(ring[stage].codes, codes_at, count * CODES, &full[stage]);
-        bulk_load(ring[stage].scales, scales_at, count * SCALES, &full[stage]);
+        barrier_arrive_expecting(&to->full, count * (CODES + SCALES));
+        bulk_load(to->codes, w + at * CODES, count * CODES, &to->full);
+        bulk_load(to->scales, scales + at * SCALES, count * SCALES, &to->full);
     }
 };
 
-/* A warp's columns of x from chunk `first` on, as operands. */
+/* A warp's columns of x, from chunk `first` on, as operands: eight rows of a chunk at a time pass
+ * through shared memory, where ldmatrix turns them. */
 template <int NT, class T>
-static __device__ __forceinline__ void load_x(operands<NT> &to, const T *x, int rows, int k,
+static __device__ __forceinline__ void load_x(unsigned (&to)[room<NT>::BANDS][PIECE][4][NT][2],
+                                              uint4 *scratch, const T *x, int rows, int k,
                                               int first)
 {
+    const int CHUNKS = room<NT>::BANDS * PIECE;
     int lane = threadIdx.x % 32;
+    uint4 raw[CHUNKS][NT][2];
 #pragma unroll
-    for (int j = 0; j < NT; j++) {
-        int row = j * 8 + lane / 4, left = row < rows ? k - first * 64 : 0;
-        const T *from = x + (long long)row * k + first * 64 + lane % 4 * 2;
+    for (int c = 0; c < CHUNKS; c++)
 #pragma unroll
-        for (int b = 0; b < room<NT>::BANDS; b++)
+        for (int j = 0; j < 2 * NT; j++) {
+            int row = j * 4 + lane / 8,
+                column = (first + c / PIECE * BAND + c % PIECE) * 64 + lane % 8 * 8;
+            raw[c][j / 2][j % 2] = row < rows && column < k
+                                       ? *(const uint4 *)(x + (long long)row * k + column)
+                                       : make_uint4(0, 0, 0, 0);
+        }
 #pragma unroll
-            for (int i = 0; i < PIECE * 4; i++) {
-                int column = b * BAND * 64 + i * 16;
-                const unsigned *at = (const unsigned *)(from + column);
-                to[b][i / 4][i % 4][j][0] = column < left ? at[0] : 0;
-                to[b][i / 4][i % 4][j][1] = column < left ? at[4] : 0;
+    for (int c = 0; c < CHUNKS; c++)
+#pragma unroll
+        for (int j = 0; j < NT; j++) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) { // the eight parts of a row are turned round by its number
+                int row = h * 4 + lane / 8;
+                scratch[row * 8 + (lane % 8 ^ row)] = raw[c][j][h];
             }
-    }
+            __syncwarp();
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                unsigned v[4];
+                load_matrices(
+                    v, shared_address(&scratch[lane % 8 * 8 + ((h * 4 + lane / 8) ^ lane % 8)]));
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    to[c / PIECE][c % PIECE][h * 2 + i / 2][j][i % 2] = v[i];
+            }
+            __syncwarp();
+        }
 }
 
 /* A warp's chunks of a band, `left` of them if they are fewer than usual. */
 template <bool WHOLE, int NT, int GROUP, class T>
-static __device__ __forceinline__ void multiply_chunks(float (&sum)[NT][4], const band<GROUP> &s,
-                                                       const unsigned (&x)[PIECE][4][NT][2],
-                                                       int left)
+static __device__ __forceinline__ void multiply_piece(float (&sum)[NT][4], const band<GROUP> &s,
+                                                      const unsigned (&x)[PIECE][4][NT][2],
+                                                      int left)
 {
     unsigned lane = threadIdx.x % 32, first = threadIdx.x / 32 * PIECE;
     float part[NT][4] = {};
@@ -133,9 +153,7 @@ static __device__ __forceinline__ void multiply_chunks(float (&sum)[NT][4], cons
 #pragma unroll
         for (int step = 0; step < 4; step++) {
             unsigned a[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                a[i] = numbers_of(word[step] >> 4 * i, T());
+            numbers_of(a, word[step], T());
 #pragma unroll
             for (int j = 0; j < NT; j++)
                 multiply_add(part[j], a, x[c][step][j][0], x[c][step][j][1], T());
@@ -144,6 +162,72 @@ static __device__ __forceinline__ void multiply_chunks(float (&sum)[NT][4], cons
             if (step == 3 && (GROUP == 32 || c % 2 == 1))
                 add_scaled<NT>(sum, part, scale.y);
         }
+    }
+}
+
+/* One row of x, and scales for 32 columns: the tensor cores' eight columns take the eight groups of
+ * a piece of k in place of eight rows of x, so that their sums come out apart, and scales are
+ * applied once. */
+static __device__ __forceinline__ void load_groups(unsigned (&to)[PIECE][4][1][2], const void *x,
+                                                   int k, int first)
+{
+    int lane = threadIdx.x % 32, group = lane / 4, column = first * 64 + group * 32 + lane % 4 * 2;
+    const unsigned *at = (const unsigned *)x + column / 2;
+    unsigned mine[2][2];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        mine[i / 2][i % 2] = column < k ? at[i * 4] : 0;
+#pragma unroll
+    for (int c = 0; c < PIECE; c++)
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            to[c][i / 2][0][i % 2] = keep(group == c * 2 + i / 4 ? mine[i / 2 % 2][i % 2] : 0);
+}
+template <bool WHOLE, class T>
+static __device__ __forceinline__ void multiply_groups(float (&sum)[1][4], const band<32> &s,
+                                                       const unsigned (&x)[PIECE][4][1][2],
+                                                       int left)
+{
+    int lane = threadIdx.x % 32, first = threadIdx.x / 32 * PIECE;
+    float part[4] = {};
+#pragma unroll
+    for (int c = 0; c < PIECE; c++) {
+        if (!WHOLE && c >= left)
+            break;
+        uint4 codes = s.codes[first + c][lane];
+        unsigned word[4] = {codes.x, codes.y, codes.z, codes.w};
+#pragma unroll
+        for (int step = 0; step < 4; step++) {
+            unsigned a[4];
+            numbers_of(a, word[step], T());
+            multiply_add(part, a, x[c][step][0][0], x[c][step][0][1], T());
+        }
+    }
+    uint2 scale =
+        make_uint2(0, 0); // of a chunk's two groups, which are columns of this lane's sums
+    if (WHOLE || lane % 4 < left)
+        scale = ((const uint2 *)s.scales)[(first + lane % 4) * 8 + lane / 4];
+    float2 even = widen_pair(scale.x, f16()), odd = widen_pair(scale.y, f16());
+    sum[0][0] = fmaf(odd.x, part[1], fmaf(even.x, part[0], sum[0][0]));
+    sum[0][2] = fmaf(odd.y, part[3], fmaf(even.y, part[2], sum[0][2]));
+}
+template <bool WHOLE, int ROWS, int NT, int GROUP, class T>
+static __device__ __forceinline__ void multiply_some(float (&sum)[NT][4], const band<GROUP> &s,
+                                                     const unsigned (&x)[PIECE][4][NT][2], int left)
+{
+    if constexpr (ROWS == 1)
+        multiply_groups<WHOLE, T>(sum, s, x, left);
+    else
+        multiply_piece<WHOLE, NT, GROUP, T>(sum, s, x, left);
+}
+/* Lanes of the same rows of W add up; the first one has the sum, in place of that for the first row
+ * of x. */
+static __device__ __forceinline__ void add_groups(float (&sum)[1][4])
+{
+#pragma unroll
+    for (int lanes = 1; lanes <= 2; lanes *= 2) {
+        sum[0][0] += __shfl_xor_sync(0xffffffff, sum[0][0], lanes);
+        sum[0][2] += __shfl_xor_sync(0xffffffff, sum[0][2], lanes);
     }
 }
 
@@ -182,7 +266,6 @@ static __device__ __forceinline__ void add_up(const float4 (*sums)[NT][32], floa
 template <int NT, int GROUP, class T> struct handing_over {
     enum { SLOTS = room<NT>::SLOTS };
     layout<NT, GROUP> &s;
-    barrier *given, *taken;
     T *y;
     int rows, n, passes;
     unsigned turn; // tiles so far, of all passes
@@ -194,74 +277,85 @@ template <int NT, int GROUP, class T> struct handing_over {
     {
         unsigned slot = turn % SLOTS;
         if (turn >= SLOTS)
-            barrier_wait(&taken[slot], (turn / SLOTS - 1) % 2);
+            barrier_wait(&s.taken[slot], (turn / SLOTS - 1) % 2);
 #pragma unroll
         for (int j = 0; j < NT; j++)
             s.sums[slot][threadIdx.x / 32][j][threadIdx.x % 32] =
                 make_float4(sum[j][0], sum[j][1], sum[j][2], sum[j][3]);
         __syncwarp();
         if (chosen)
-            barrier_arrive(&given[slot]);
+            barrier_arrive(&s.given[slot]);
         turn++;
     }
     __device__ __forceinline__ void take(bool chosen)
     {
         unsigned slot = owed % SLOTS;
-        barrier_wait(&given[slot], owed / SLOTS % 2);
+        barrier_wait(&s.given[slot], owed / SLOTS % 2);
         add_up<NT>(s.sums[slot], s.saved[threadIdx.x / 32], owed_pass == 0, owed_pass + 1 == passes,
                    y, rows, n, owed_tile);
         __syncwarp();
         if (chosen)
-            barrier_arrive(&taken[slot]);
+            barrier_arrive(&s.taken[slot]);
         owes = false;
     }
 };
 
-template <int NT, int GROUP, class T>
-static __device__ __forceinline__ void
-multiply_all(supply<NT, GROUP> &next, handing_over<NT, GROUP, T> &over, const T *x, int k,
-             barrier *full, barrier *empty, bool chosen)
+template <int ROWS, int NT, int GROUP, class T>
+static __device__ __forceinline__ void multiply_all(supply<NT, GROUP> &next,
+                                                    handing_over<NT, GROUP, T> &over, const T *x,
+                                                    int k, bool chosen)
 {
     const int BANDS = room<NT>::BANDS;
     const work &all = next.all;
-    int warp = threadIdx.x / 32;
-    unsigned use = 0; // the number of the band
+    int warp = threadIdx.x / 32, until = warp ? warp : TEAM; // the warp's turn to fetch
+    int number = until - 1 + STAGES;                         // what it fetches then
+    band<GROUP> *ring = over.s.ring, *here = ring;
+    unsigned parity = 0;
     for (int begin = 0; begin < all.tiles; begin += TEAM)
         for (int pass = 0; pass < all.passes; pass++) {
-            operands<NT> v;
-            int first = pass * BANDS * BAND + warp * PIECE,
-                bands = min(BANDS, all.bands - pass * BANDS);
-            load_x<NT>(v, x, over.rows, k, first);
+            unsigned v[BANDS][PIECE][4][NT][2];
+            int first = pass * BANDS * BAND + warp * PIECE, bands = all.bands - pass * BANDS;
+            int tiles = min(TEAM, all.tiles - begin);
+            if constexpr (ROWS == 1)
+                for (int b = 0; b < BANDS; b++)
+                    load_groups(v[b], x, k, first + b * BAND);
+            else
+                load_x<NT>(v, over.s.scratch[warp], x, over.rows, k, first);
 #pragma unroll 1
-            for (int i = 0; i < TEAM && begin + i < all.tiles; i++) {
+            for (int i = 0; i < tiles; i++) {
                 float sum[NT][4] = {};
 #pragma unroll
                 for (int b = 0; b < BANDS; b++) {
                     if (b >= bands)
                         break;
-                    unsigned stage = use % STAGES;
-                    const band<GROUP> &here = over.s.ring[stage];
-                    barrier_wait(&full[stage], use / STAGES % 2);
                     int left = all.chunks - first - b * BAND;
+                    barrier_wait(&here->full, parity);
                     if (left >= PIECE)
-                        multiply_chunks<true, NT, GROUP, T>(sum, here, v[b], left);
+                        multiply_some<true, ROWS, NT, GROUP, T>(sum, *here, v[b], left);
                     else if (left > 0)
-                        multiply_chunks<false, NT, GROUP, T>(sum, here, v[b], left);
+                        multiply_some<false, ROWS, NT, GROUP, T>(sum, *here, v[b], left);
                     __syncwarp(); // all lanes have read it
                     if (chosen)
-                        barrier_arrive(&empty[stage]);
-                    if (use % TEAM == (unsigned)warp && use > 0 &&
-                        chosen) { // the others are done with the one before
-                        barrier_wait(&empty[(use - 1) % STAGES], (use - 1) / STAGES % 2);
-                        next.fetch((int)use - 1 + STAGES, false);
+                        barrier_arrive(&here->empty);
+                    if (until-- == 0) { // the others will be done with the band before
+                        until = TEAM - 1;
+                        if (chosen) {
+                            band<GROUP> *before = here == ring ? ring + STAGES - 1 : here - 1;
+                            barrier_wait(&before->empty, parity ^ (here == ring));
+                            next.fetch(number, before);
+                        }
+                        number += TEAM;
                     }
-                    use++;
+                    parity ^= ++here == ring + STAGES;
+                    here = here == ring + STAGES ? ring : here;
                 }
                 if (over.owes)
                     over.take(chosen);
                 if (i == warp)
                     over.owes = true, over.owed = over.turn,
                     over.owed_tile = all.number_of(begin + i), over.owed_pass = pass;
+                if constexpr (ROWS == 1)
+                    add_groups(sum);
                 over.give(sum, chosen);
             }
         }
@@ -269,51 +363,50 @@ multiply_all(supply<NT, GROUP> &next, handing_over<NT, GROUP, T> &over, const T 
         over.take(chosen);
 }
 
-template <int NT, int GROUP, class T>
+template <int ROWS, int GROUP, class T>
 static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, const unsigned *scales,
                                                 T *y, int m, int n, int k)
 {
+    const int NT = ROWS == 16 ? 2 : 1;
     extern __shared__ __align__(128) unsigned char shared[];
-    const int SLOTS = room<NT>::SLOTS;
-    __shared__ barrier full[STAGES], empty[STAGES], given[SLOTS], taken[SLOTS];
     layout<NT, GROUP> &s = *(layout<NT, GROUP> *)shared;
     int first_row = blockIdx.y * NT * 8, warp = threadIdx.x / 32;
     bool chosen = elect_one();
     work all;
     all.divide<NT>(n, k);
-    supply<NT, GROUP> next = {all, (const unsigned char *)w, (const unsigned char *)scales, s.ring,
-                              full};
-    handing_over<NT, GROUP, T> over = {s, given, taken, y + (long long)first_row * n};
+    supply<NT, GROUP> next = {all, (const unsigned char *)w, (const unsigned char *)scales};
+    handing_over<NT, GROUP, T> over = {s, y + (long long)first_row * n};
     over.rows = min(NT * 8, m - first_row), over.n = n, over.passes = all.passes, over.owes = false;
     if (threadIdx.x < STAGES) {
-        barrier_make(&full[threadIdx.x], 1);
-        barrier_make(&empty[threadIdx.x], TEAM);
+        barrier_make(&s.ring[threadIdx.x].full, 1);
+        barrier_make(&s.ring[threadIdx.x].empty, TEAM);
     }
-    if (threadIdx.x < SLOTS) {
-        barrier_make(&given[threadIdx.x], TEAM);
-        barrier_make(&taken[threadIdx.x], 1);
+    if (threadIdx.x < room<NT>::SLOTS) {
+        barrier_make(&s.given[threadIdx.x], TEAM);
+        barrier_make(&s.taken[threadIdx.x], 1);
     }
     barrier_made();
     __syncthreads();
     cudaTriggerProgrammaticLaunchCompletion();
     if (warp < STAGES && chosen)
-        next.fetch(warp, true); // W, too, may be the work of the kernel before
+        next.fetch(warp, nullptr); // W, too, may be the work of the kernel before
     cudaGridDependencySynchronize();
     if (warp < STAGES && chosen)
-        next.fetch(warp, false);
-    multiply_all(next, over, x + (long long)first_row * k, k, full, empty, chosen);
+        next.fetch(warp, &s.ring[warp]);
+    multiply_all<ROWS>(next, over, x + (long long)first_row * k, k, chosen);
 }
 
-#define ONE_KERNEL(name, NT, GROUP, T)                                                             \
+#define ONE_KERNEL(name, ROWS, GROUP, T)                                                           \
     extern "C" __global__ void __launch_bounds__(32 * TEAM, 1)                                     \
         name(const T *x, const uint4 *w, const unsigned *scales, T *y, int m, int n, int k)        \
     {                                                                                              \
-        multiply<NT, GROUP>(x, w, scales, y, m, n, k);                                             \
+        multiply<ROWS, GROUP>(x, w, scales, y, m, n, k);                                           \
     }
 #define OF_TYPE(type)                                                                              \
-    ONE_KERNEL(tiles32_##type##_8_rows, 1, 32, type)                                               \
-    ONE_KERNEL(tiles32_##type##_16_rows, 2, 32, type)                                              \
-    ONE_KERNEL(tiles128_##type##_8_rows, 1, 128, type)                                             \
-    ONE_KERNEL(tiles128_##type##_16_rows, 2, 128, type)
+    ONE_KERNEL(tiles32_##type##_1_rows, 1, 32, type)                                               \
+    ONE_KERNEL(tiles32_##type##_8_rows, 8, 32, type)                                               \
+    ONE_KERNEL(tiles32_##type##_16_rows, 16, 32, type)                                             \
+    ONE_KERNEL(tiles128_##type##_8_rows, 8, 128, type)                                             \
+    ONE_KERNEL(tiles128_##type##_16_rows, 16, 128, type)
 OF_TYPE(bf16)
 OF_TYPE(f16)

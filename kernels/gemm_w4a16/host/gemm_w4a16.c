@@ -317,14 +317,14 @@ static CUresult launch_bulk(struct zoo_call *call)
                       &n, &k, &parts);
 }
 
-/* What a block of x_in_registers needs of shared memory: bands of 32 chunks, sums of tiles, saved
- * ones. */
+/* What a block of x_in_registers needs of shared memory: bands of 64 chunks with their barriers,
+ * and for each of 16 warps sums of tiles, saved ones and a place for x; then barriers. */
 static unsigned x_in_registers_shared(const struct zoo_call *call)
 {
-    enum { CHUNKS = 32, TEAM = 16, SLOTS = 4 }; /* as in the kernel */
     const int64_t *value = call->problem->value;
-    unsigned chunk = 512 + (value[W_LAYOUT] == W_TILES32 ? 64 : 16), wide = value[W_M] > 8 ? 2 : 1;
-    return (unsigned)zoo_tunable(call, "STAGES") * CHUNKS * chunk + TEAM * (SLOTS + wide) * 512;
+    unsigned band = 64 * (512 + (value[W_LAYOUT] == W_TILES32 ? 64 : 16)) + 128;
+    unsigned wide = value[W_M] > 8 ? 2 : 1;
+    return (unsigned)zoo_tunable(call, "STAGES") * band + 16 * (2048 + wide * 512 + 1024) + 128;
 }
 static bool fits_x_in_registers(const struct zoo_call *call)
 {
@@ -337,7 +337,7 @@ static CUresult launch_x_in_registers(struct zoo_call *call)
     const struct zoo_problem *problem = call->problem;
     int m = (int)problem->value[W_M], n = (int)problem->value[W_N], k = (int)problem->value[W_K];
     unsigned tiles = zoo_ceil_div(n, 16), sms = (unsigned)call->device->sm_count;
-    int rows = m > 8 ? 16 : 8;
+    int rows = m > 8 ? 16 : m == 1 && problem->value[W_LAYOUT] == W_TILES32 ? 1 : 8;
     char kernel[48];
     if (m == 0 || n == 0)
         return CUDA_SUCCESS;
@@ -396,6 +396,7 @@ static const char *const edges[] = {"m=1,3 n=1,17,40 k=32,96 layout=q4_0,q4_1,q8
                                     "m=1,8,9,16,17 n=16,100 k=32,64,160 layout=tiles32",
                                     "m=1,5,16 n=33,256 k=128,640 layout=tiles128 type=bf16,f16",
                                     "m=2,12 n=48 k=4096,4224 layout=tiles32,tiles128",
+                                    "m=5,9 n=40 k=8320 layout=tiles32,tiles128",
                                     "m=0,1 n=0,3 k=0,256 layout=q4_0,tiles32,tiles128",
                                     "m=1 n=7,32,50 k=32,224 layout=tiles32 step=repack",
                                     "m=1 n=5,64 k=128,384 layout=tiles128 step=repack",
