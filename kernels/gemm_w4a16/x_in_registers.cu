@@ -12,7 +12,7 @@
 #include "bulk.h"
 #include "tiles.h"
 
-#define STAGES 4 // tune: 2 3 4
+#define STAGES 4 // tune: 2 4
 #define PIECE 4  // chunks of 64 columns that a warp has of a band
 #define TEAM 16  // warps of a block, and tiles that it goes over before the next ones
 #define BAND (TEAM * PIECE)
@@ -333,11 +333,9 @@ static __device__ __forceinline__ void multiply_all(const work<ROWS, GROUP, T> &
                                                     layout<NT, GROUP> &s, bool chosen)
 {
     const int BANDS = room<NT>::BANDS, NOTHING = -1;
-    int warp = threadIdx.x / 32, until = warp ? warp : TEAM; // the warp's turn to fetch
-    int number = until - 1 + STAGES;                         // what it fetches then
-    int owed = NOTHING;                                      // tile and pass to be added up
-    band<GROUP> *here = s.ring;
-    unsigned parity = 0, turn = 0;
+    int warp = threadIdx.x / 32;
+    int owed = NOTHING;         // tile and pass to be added up
+    unsigned use = 0, turn = 0; // numbers of the band and of the tile
     for (int begin = 0; begin < all.tiles(); begin += TEAM)
         for (int pass = 0; pass < all.passes(); pass++) {
             unsigned v[BANDS][PIECE][4][NT][2];
@@ -356,25 +354,22 @@ static __device__ __forceinline__ void multiply_all(const work<ROWS, GROUP, T> &
                     if (b >= bands)
                         break;
                     int left = all.chunks() - first - b * BAND;
-                    barrier_wait(&here->full, parity);
+                    band<GROUP> &here = s.ring[use % STAGES];
+                    barrier_wait(&here.full, use / STAGES % 2);
                     if (left >= PIECE)
-                        multiply_some<true, ROWS, NT, GROUP, T>(sum, *here, v[b], left);
+                        multiply_some<true, ROWS, NT, GROUP, T>(sum, here, v[b], left);
                     else if (left > 0)
-                        multiply_some<false, ROWS, NT, GROUP, T>(sum, *here, v[b], left);
+                        multiply_some<false, ROWS, NT, GROUP, T>(sum, here, v[b], left);
                     __syncwarp(); // all lanes have read it
                     if (chosen)
-                        barrier_arrive(&here->empty);
-                    if (until-- == 0) { // the others will be done with the band before
-                        if (chosen) {
-                            band<GROUP> *before = here == s.ring ? s.ring + STAGES - 1 : here - 1;
-                            barrier_wait(&before->empty, parity ^ (here == s.ring));
-                            all.fetch(number, s.positions[warp], before, false);
-                        }
-                        until = TEAM - 1;
-                        number += TEAM;
+                        barrier_arrive(&here.empty);
+                    use++;
+                    if (use % TEAM == (unsigned)warp && use > 1 &&
+                        chosen) { // the last but one is free soon
+                        band<GROUP> &last = s.ring[(use - 2) % STAGES];
+                        barrier_wait(&last.empty, (use - 2) / STAGES % 2);
+                        all.fetch((int)use - 2 + STAGES, s.positions[warp], &last, false);
                     }
-                    parity ^= ++here == s.ring + STAGES;
-                    here = here == s.ring + STAGES ? s.ring : here;
                 }
                 if (owed != NOTHING)
                     take(all, s, turn - 1, owed >> 8, owed & 255, chosen);
@@ -393,7 +388,7 @@ static __device__ __forceinline__ void multiply(const work<ROWS, GROUP, T> &all)
 {
     extern __shared__ __align__(128) unsigned char shared[];
     const int NT = work<ROWS, GROUP, T>::NT, SLOTS = room<NT>::SLOTS;
-    layout<NT, GROUP> &s = *(layout<NT, GROUP> *)shared;
+    layout<NT, GROUP> &s = *(layout<NT, GROUP> *)(shared + keep(0));
     int warp = threadIdx.x / 32;
     bool chosen = elect_one();
     if (chosen)
