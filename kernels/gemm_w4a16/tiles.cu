@@ -79,9 +79,7 @@ static __device__ __forceinline__ void multiply_chunk(float (&sum)[NT][4], uint4
 #pragma unroll
     for (int step = 0; step < 4; step++) {
         unsigned a[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            a[i] = numbers_of(word[step] >> 4 * i, T());
+        numbers_of(a, word[step], T());
         uint4 v = x[NT == 1 ? step / 2 : step];
         if constexpr (NT == 1) {
             multiply_add(part[0], a, step % 2 ? v.z : v.x, step % 2 ? v.w : v.y, T());

@@ -27,27 +27,34 @@ static __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsig
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* The low four bits of each half, and `above`: one instruction, where the mask waits in a register. */
-static __device__ __forceinline__ unsigned masked(unsigned codes, unsigned above)
+/* Some bits of each half, and `above`: one instruction, where the mask waits in a register. */
+static __device__ __forceinline__ unsigned masked(unsigned codes, unsigned mask, unsigned above)
 {
     unsigned both;
-    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(both) : "r"(codes), "r"(keep(0x000f000f)), "r"(above));
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(both) : "r"(codes), "r"(keep(mask)), "r"(above));
     return both;
 }
 
-/* Two codes, in the low bits of each half, as numbers from -8 to 7: behind the leading one of 128 (of
- * 1024 in f16) they are 128 plus the code, exactly. */
-static __device__ __forceinline__ unsigned numbers_of(unsigned codes, bf16)
+/* A word's eight codes as numbers from -8 to 7, in pairs. Behind the leading one of 128 (of 1024 in f16)
+ * codes are 128 plus the code, exactly; f16 has room for a code four bits further up, too, which is then
+ * 16 times as large. */
+static __device__ __forceinline__ void numbers_of(unsigned (&a)[4], unsigned codes, bf16)
 {
-    unsigned pair = masked(codes, 0x43004300);
-    asm("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(pair) : "r"(0x3f803f80), "r"(0xc308c308));
-    return pair;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        a[i] = masked(codes >> 4 * i, 0x000f000f, 0x43004300);
+        asm("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(a[i]) : "r"(0x3f803f80), "r"(0xc308c308));
+    }
 }
-static __device__ __forceinline__ unsigned numbers_of(unsigned codes, f16)
+static __device__ __forceinline__ void numbers_of(unsigned (&a)[4], unsigned codes, f16)
 {
-    unsigned pair = masked(codes, 0x64006400);
-    asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(pair) : "r"(0x3c003c00), "r"(0xe408e408));
-    return pair;
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        a[i] = masked(codes >> 4 * i, 0x000f000f, 0x64006400);
+        a[i + 1] = masked(codes >> 4 * i, 0x00f000f0, 0x64006400);
+        asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(a[i]) : "r"(0x3c003c00), "r"(0xe408e408));
+        asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(a[i + 1]) : "r"(0x2c002c00), "r"(0xd480d480));
+    }
 }
 
 /* Four matrices of 8 x 8 numbers of 16 bits; lanes 8 i to 8 i + 7 have the addresses of matrix i's rows. */
@@ -57,6 +64,12 @@ static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                  : "r"(shared)
                  : "memory");
+}
+
+/* Into the L2, as a hint. */
+static __device__ __forceinline__ void bulk_prefetch(const void *global, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes));
 }
 
 /* 128 columns of a warp's tiles: two chunks. */
@@ -95,9 +108,7 @@ static __device__ __forceinline__ void multiply_chunk(float (&sum)[TILES][NT][4]
             const uint4 &codes = u.codes[t][c];
             unsigned word = step == 0 ? codes.x : step == 1 ? codes.y : step == 2 ? codes.z : codes.w;
             unsigned a[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                a[i] = numbers_of(word >> 4 * i, T());
+            numbers_of(a, word, T());
             if constexpr (NT == 1) {
                 multiply_add(part[t][0], a, v[step % 2 * 2], v[step % 2 * 2 + 1], T());
             } else {

@@ -317,6 +317,43 @@ static CUresult launch_bulk(struct zoo_call *call)
                       &n, &k, &parts);
 }
 
+/* What a block of x_in_registers needs of shared memory: bands of 64 chunks with their barriers,
+ * and for each of 16 warps sums of tiles, saved ones and a place for x; then barriers and
+ * what else is seldom needed. */
+static unsigned x_in_registers_shared(const struct zoo_call *call)
+{
+    const int64_t *value = call->problem->value;
+    unsigned band = 64 * (512 + (value[W_LAYOUT] == W_TILES32 ? 64 : 16)) + 128;
+    unsigned wide = value[W_M] > 8 ? 2 : 1;
+    return (unsigned)zoo_tunable(call, "STAGES") * band + 16 * (2048 + wide * 512 + 1024) + 256;
+}
+static bool fits_x_in_registers(const struct zoo_call *call)
+{
+    return (int)x_in_registers_shared(call) + 1024 <= call->device->shared_per_block;
+}
+
+/* A block for each SM. */
+static CUresult launch_x_in_registers(struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    int m = (int)problem->value[W_M], n = (int)problem->value[W_N], k = (int)problem->value[W_K];
+    unsigned tiles = zoo_ceil_div(n, 16), sms = (unsigned)call->device->sm_count;
+    int rows = m > 8 ? 16 : m == 1 && problem->value[W_LAYOUT] == W_TILES32 ? 1 : 8;
+    char kernel[48];
+    if (m == 0 || n == 0)
+        return CUDA_SUCCESS;
+    snprintf(kernel, sizeof kernel, "%s_%s_%d_rows", layouts[problem->value[W_LAYOUT]],
+             types[problem->value[W_TYPE]], rows);
+    return ZOO_LAUNCH(call, kernel,
+                      ((struct zoo_grid){.x = tiles < sms ? tiles : sms,
+                                         .y = zoo_ceil_div(m, rows),
+                                         .threads = 512,
+                                         .shared = x_in_registers_shared(call),
+                                         .overlaps = true}),
+                      &call->buffer[0], &call->buffer[1], &call->buffer[2], &call->buffer[3], &m,
+                      &n, &k);
+}
+
 static const struct zoo_tunable bulk_at_launch[] = {
     ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}}};
 static const struct zoo_tunable tiles_at_launch[] = {
@@ -336,6 +373,9 @@ static const struct zoo_variant variants[] = {
     {"bulk", "a block for each SM, whose warps share k; weights by bulk copies", launch_bulk,
      .takes = takes_tiles, .fits = fits_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = bulk_at_launch},
+    {"x_in_registers", "x waits in registers as operands, weights come by bulk copies",
+     launch_x_in_registers, .takes = takes_tiles, .fits = fits_x_in_registers,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 
 /* Dequantise, then multiply: what one writes without a kernel of one's own. */
@@ -357,6 +397,7 @@ static const char *const edges[] = {"m=1,3 n=1,17,40 k=32,96 layout=q4_0,q4_1,q8
                                     "m=1,8,9,16,17 n=16,100 k=32,64,160 layout=tiles32",
                                     "m=1,5,16 n=33,256 k=128,640 layout=tiles128 type=bf16,f16",
                                     "m=2,12 n=48 k=4096,4224 layout=tiles32,tiles128",
+                                    "m=5,9 n=40 k=8320 layout=tiles32,tiles128",
                                     "m=0,1 n=0,3 k=0,256 layout=q4_0,tiles32,tiles128",
                                     "m=1 n=7,32,50 k=32,224 layout=tiles32 step=repack",
                                     "m=1 n=5,64 k=128,384 layout=tiles128 step=repack",
