@@ -45,25 +45,32 @@ static __device__ __forceinline__ int last_key(const backward_arguments &g, int 
     return g.causal ? min(query + g.keys - g.queries, g.keys - 1) : g.keys - 1;
 }
 
-/* The first pass: a warp for each row. */
-template <class type> static __device__ __forceinline__ void prepare(const backward_arguments &g)
+/* A row of the workspace, from what each thread of a warp has of its delta. */
+static __device__ __forceinline__ void put_row(const backward_arguments &g, int head, int row,
+                                               float sum)
 {
-    int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32, head = blockIdx.y;
-    float sum = 0, lse = -lowest();
+    float lse = -lowest();
     if (row < g.queries) {
-        long long line = (long long)head * g.queries + row;
-        for (int i = lane; i < g.dim; i += 32)
-            sum = fmaf(type::load(g.grad, line * g.dim + i), type::load(g.o, line * g.dim + i), sum);
-        lse = ((const float *)g.lse)[line];
+        lse = ((const float *)g.lse)[(long long)head * g.queries + row];
         lse = lse == lowest() ? -lse : lse * 1.4426950408889634f;
     }
 #pragma unroll
     for (int step = 16; step > 0; step /= 2)
         sum += __shfl_xor_sync(0xffffffff, sum, step);
-    if (lane == 0 && row < g.padded) {
+    if (threadIdx.x % 32 == 0 && row < g.padded) {
         lses_of(g, head)[row] = lse;
         deltas_of(g, head)[row] = sum;
     }
+}
+/* The first pass: a warp for each row. */
+template <class type> static __device__ __forceinline__ void prepare(const backward_arguments &g)
+{
+    int row = blockIdx.x * 8 + threadIdx.x / 32, head = blockIdx.y;
+    long long line = ((long long)head * g.queries + row) * g.dim;
+    float sum = 0;
+    for (int i = threadIdx.x % 32; i < g.dim && row < g.queries; i += 32)
+        sum = fmaf(type::load(g.grad, line + i), type::load(g.o, line + i), sum);
+    put_row(g, head, row, sum);
 }
 #define PREPARE(type)                                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                              \
