@@ -28,7 +28,6 @@ static __device__ __forceinline__ int group_anew(void)
     return thread_anew() / 128;
 }
 
-/* Named barriers: 1 and 2 for the turns, 3 and 4 within a warpgroup. */
 static __device__ __forceinline__ void turn_wait(void)
 {
     asm volatile("bar.sync %0, 256;" ::"r"(1 + group_anew()) : "memory");
@@ -37,13 +36,9 @@ static __device__ __forceinline__ void turn_pass(void)
 {
     asm volatile("bar.arrive %0, 256;" ::"r"(2 - group_anew()) : "memory");
 }
-static __device__ __forceinline__ void group_sync(void)
-{
-    asm volatile("bar.sync %0, 128;" ::"r"(3 + group_anew()) : "memory");
-}
-
-/* Sums of dQ follow the deltas in the workspace. 64 rows and 64 columns are one piece, in the order
- * of registers: sums[4 i ..] of thread t are the 16 bytes at 128 i + t. */
+/* Sums of dQ follow the deltas in the workspace. 64 rows and 64 columns are one piece, and each warp
+ * of a warpgroup has a quarter of it, in the order of its registers: sums[4 i ..] of a lane are the
+ * 16 bytes at 32 i + lane. */
 #define PIECE (64 * 64)
 static __device__ __forceinline__ float *sums_of(const backward_arguments &g, int head, int row)
 {
@@ -55,7 +50,7 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
     static const int ROWS = 64 * 128 / DIM, STAGES = DIM == 64 ? 2 : 3;
     struct memory : in::memory {
         alignas(1024) unsigned char slopes[2][ROWS / 64][KEPT * LINE]; /* dS: a line for each key */
-        float dq[2][PIECE];                                           /* on its way to memory */
+        float dq[4 * CONSUMERS][PIECE / 4]; /* of each warp, on its way to memory */
         barrier slopes_full[2], slopes_empty[2];
     };
 
@@ -127,19 +122,20 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
     static __device__ __forceinline__ void add_queries(memory &m, const backward_arguments &g,
                                                        const of_keys &w, const place &at)
     {
-        int thread = thread_anew() % 128, group = group_anew();
-        float *shared = m.dq[group];
-        if (thread == 0)
+        int thread = thread_anew(), lane = thread % 32;
+        float *shared = m.dq[thread / 32];
+        if (lane == 0)
             tma_store_wait_read<0>();
-        group_sync();
+        __syncwarp();
 #pragma unroll
         for (int i = 0; i < PIECE / 512; i++)
-            ((float4 *)shared)[128 * i + thread] = make_float4(
-                w.dq[4 * i], w.dq[4 * i + 1], w.dq[4 * i + 2], w.dq[4 * i + 3]);
+            ((float4 *)shared)[32 * i + lane] =
+                make_float4(w.dq[4 * i], w.dq[4 * i + 1], w.dq[4 * i + 2], w.dq[4 * i + 3]);
         tma_fence();
-        group_sync();
-        if (thread == 0) {
-            bulk_add(sums_of(g, at.head, at.tile * ROWS) + group * PIECE, shared, sizeof m.dq[0]);
+        __syncwarp();
+        if (lane == 0) {
+            bulk_add(sums_of(g, at.head, at.tile * ROWS) + thread / 32 * (PIECE / 4), shared,
+                     sizeof m.dq[0]);
             tma_store_commit();
         }
     }
@@ -265,7 +261,7 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
         }
         in::store(w.dv, g.dv, kv_head, mine, g.keys, 1);
         in::store(w.dk, g.dk, kv_head, mine, g.keys, g.scale);
-        if (threadIdx.x % 128 == 0)
+        if (threadIdx.x % 32 == 0)
             tma_store_wait_read<0>();
     }
 
@@ -306,7 +302,7 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
         float sums[DIM / 2];
 #pragma unroll
         for (int i = 0; i < DIM / 8; i++) {
-            float4 four = from[128 * i + thread];
+            float4 four = from[i / 8 * 1024 + thread / 32 * 256 + i % 8 * 32 + thread % 32];
             sums[4 * i] = four.x;
             sums[4 * i + 1] = four.y;
             sums[4 * i + 2] = four.z;
