@@ -1,17 +1,17 @@
 /*
  * one_pass.cu: five products instead of seven. A block keeps 128 keys and goes through the queries
- * once; a warpgroup has dK and dV of its 64 keys in registers. dS, which it has there too, also goes
- * to shared memory, where each warpgroup takes that of both and makes half of the tile's dQ. Other
- * blocks have other parts of the same dQ: TMA adds them up in memory, in f32 and in the order in
- * which they come, so that the last bits differ from run to run. A last kernel rounds the sums.
+ * once; a warpgroup has dK and dV of its 64 keys in registers. dS, which it has there too, also
+ * goes to shared memory, where each warpgroup takes that of both and makes half of the tile's dQ.
+ * Other blocks have other parts of the same dQ: TMA adds them up in memory, in f32 and in the order
+ * in which they come, so that the last bits differ from run to run. A last kernel rounds the sums.
  *
  * The warpgroups take turns with the tensor cores: while one has five products under way, the other
- * makes P and dS of what it asked for before. dQ is two tiles behind, as by then the other's part of
- * dS is there without waiting.
+ * makes P and dS of what it asked for before. dQ is two tiles behind, as by then the other's part
+ * of dS is there without waiting.
  */
 // arch: sm_90a
 #include "tiles.h"
-#define SECTION 16 /* heads at a time: their sums of dQ then stay in the L2 */
+#define SECTION 4 /* heads at a time: their sums of dQ then stay in the L2 */
 
 /* Tiles have as many numbers at both sizes of a head, and so need as many registers. */
 #define TILES(type, DIM) tiles<type, DIM, 64 * 128 / DIM, DIM == 64 ? 2 : 3>
@@ -36,9 +36,9 @@ static __device__ __forceinline__ void turn_pass(void)
 {
     asm volatile("bar.arrive %0, 256;" ::"r"(2 - group_anew()) : "memory");
 }
-/* Sums of dQ follow the deltas in the workspace. 64 rows and 64 columns are one piece, and each warp
- * of a warpgroup has a quarter of it, in the order of its registers: sums[4 i ..] of a lane are the
- * 16 bytes at 32 i + lane. */
+/* Sums of dQ follow the deltas in the workspace. 64 rows and 64 columns are one piece, and each
+ * warp of a warpgroup has a quarter of it, in the order of its registers: sums[4 i ..] of a lane
+ * are the 16 bytes at 32 i + lane. */
 #define PIECE (64 * 64)
 static __device__ __forceinline__ float *sums_of(const backward_arguments &g, int head, int row)
 {
@@ -87,8 +87,8 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
     static __device__ __forceinline__ void hand_over(memory &m, const of_keys &w, int turn)
     {
         int thread = thread_anew(), line = thread / 32 * 16 + thread % 16, buffer = turn % 2;
-        unsigned to = shared_address(m.slopes[buffer]) + line * LINE +
-                      (thread % 32 / 16 ^ line % 8) * 16;
+        unsigned to =
+            shared_address(m.slopes[buffer]) + line * LINE + (thread % 32 / 16 ^ line % 8) * 16;
         barrier_wait(&m.slopes_empty[buffer], turn / 2 % 2 ^ 1);
 #pragma unroll
         for (int i = 0; i < ROWS / 16; i++)
@@ -312,27 +312,38 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
     }
 };
 
-/* The first pass of backward.h, four numbers at a time, which also clears the sums. */
-template <class type> static __device__ __forceinline__ void prepare_sums(const backward_arguments &g)
+/* The first pass of backward.h with eight numbers to a thread, which also clears the sums. */
+template <class type, int DIM>
+static __device__ __forceinline__ void prepare_sums(const backward_arguments &g)
 {
-    int row = blockIdx.x * 8 + threadIdx.x / 32, head = blockIdx.y, i = threadIdx.x % 32 * 4;
-    long long line = ((long long)head * g.queries + row) * g.dim;
-    float sum = 0, a[4], b[4];
-    if (i < g.dim && row < g.queries) {
-        uint2 grad = *(const uint2 *)((const unsigned short *)g.grad + line + i);
-        uint2 o = *(const uint2 *)((const unsigned short *)g.o + line + i);
-        type::unpack(grad.x, a[0], a[1]);
-        type::unpack(grad.y, a[2], a[3]);
-        type::unpack(o.x, b[0], b[1]);
-        type::unpack(o.y, b[2], b[3]);
-        sum = fmaf(a[0], b[0], a[1] * b[1]) + fmaf(a[2], b[2], a[3] * b[3]);
+    const int lanes = DIM / 8; /* of a row */
+    int row = (blockIdx.x * 256 + threadIdx.x) / lanes, head = blockIdx.y;
+    int column = threadIdx.x % lanes * 8;
+    float sum = 0;
+    if (row < g.queries) {
+        long long at = ((long long)head * g.queries + row) * DIM + column;
+        uint4 grad = *(const uint4 *)((const unsigned short *)g.grad + at);
+        uint4 o = *(const uint4 *)((const unsigned short *)g.o + at);
+        unsigned a[4] = {grad.x, grad.y, grad.z, grad.w}, b[4] = {o.x, o.y, o.z, o.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            float a_low, a_high, b_low, b_high;
+            type::unpack(a[i], a_low, a_high);
+            type::unpack(b[i], b_low, b_high);
+            sum = fmaf(a_low, b_low, fmaf(a_high, b_high, sum));
+        }
     }
-    put_row(g, head, row, sum);
-    if (i < g.dim)
-        *(float4 *)(sums_of(g, head, row) + i) = make_float4(0, 0, 0, 0);
+    put_row<lanes>(g, head, row, sum);
+    float4 *to = (float4 *)(sums_of(g, head, row) + column);
+    to[0] = to[1] = make_float4(0, 0, 0, 0);
 }
 
 #define ONE_PASS(type, dim)                                                                        \
+    extern "C" __global__ void __launch_bounds__(256)                                              \
+        prepare_##type##_##dim(const __grid_constant__ backward_arguments g)                       \
+    {                                                                                              \
+        prepare_sums<type, dim>(g);                                                                \
+    }                                                                                              \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         one_pass_##type##_##dim(const __grid_constant__ backward_arguments g)                      \
     {                                                                                              \
@@ -343,14 +354,7 @@ template <class type> static __device__ __forceinline__ void prepare_sums(const 
     {                                                                                              \
         one_pass<type, dim>::round(g);                                                             \
     }
-#define ONE_PASSES(type)                                                                           \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
-        prepare_##type(const __grid_constant__ backward_arguments g)                               \
-    {                                                                                              \
-        prepare_sums<type>(g);                                                                     \
-    }                                                                                              \
-    ONE_PASS(type, 64)                                                                             \
-    ONE_PASS(type, 128)
-
-ONE_PASSES(bf16)
-ONE_PASSES(f16)
+ONE_PASS(bf16, 64)
+ONE_PASS(bf16, 128)
+ONE_PASS(f16, 64)
+ONE_PASS(f16, 128)

@@ -310,26 +310,27 @@ static CUresult launch_overlapped(struct zoo_call *call)
     return launch_tiles(call, 3);
 }
 
-/* Of shared memory, K and V are kept, three tiles of Q and dO pass by, with the log-sum-exp and delta
- * of their rows, and two of dS; dQ of 64 rows waits to be added up. */
+/* Of shared memory, K and V are kept, some tiles of Q and dO pass by, with the log-sum-exp and
+ * delta of their rows, and two of dS; each warp has 4 KB of dQ on its way to memory. */
 static CUresult launch_one_pass(struct zoo_call *call)
 {
     const int64_t *v = call->problem->value;
     struct backward_arguments g = arguments_of(call);
     unsigned heads = (unsigned)q_heads(call->problem), dim = (unsigned)v[DIM], rows = 8192 / dim;
-    unsigned passing = (dim == 64 ? 2 : 3) * rows * (4 * dim + 8) + 64;
-    unsigned shared = 4 * KEPT * dim + (passing + 1023) / 1024 * 1024 + 4 * KEPT * rows +
-                      32768 + 32;
-    struct zoo_grid grid = {(unsigned)(v[BATCH] * v[HEADS]) * zoo_ceil_div(v[KEYS], KEPT), 1, 1,
-                            .threads = 384, .shared = shared};
+    unsigned stages = dim == 64 ? 2 : 3, passing = stages * (rows * (4 * dim + 8) + 16) + 8;
+    unsigned shared =
+        4 * KEPT * dim + zoo_ceil_div(passing, 1024) * 1024 + 4 * KEPT * rows + 8 * 4096 + 32;
+    unsigned blocks = (unsigned)(v[BATCH] * v[HEADS]) * zoo_ceil_div(v[KEYS], KEPT);
+    struct zoo_grid first = {(unsigned)g.padded * dim / 2048, heads, 1, .threads = 256};
+    struct zoo_grid grid = {blocks, 1, 1, .threads = 384, .shared = shared};
     struct zoo_grid last = {(unsigned)g.padded / 64, heads, 1, .threads = 128};
     char end[16];
     if (heads == 0)
         return CUDA_SUCCESS;
+    snprintf(end, sizeof end, "_%u", dim);
     CUresult status = make_maps(call, &g);
     if (status == CUDA_SUCCESS)
-        status = launch_prepare(call, &g);
-    snprintf(end, sizeof end, "_%u", dim);
+        status = launch_kernel(call, "prepare", end, first, &g);
     if (status == CUDA_SUCCESS)
         status = launch_kernel(call, "one_pass", end, grid, &g);
     if (status == CUDA_SUCCESS)
