@@ -36,6 +36,7 @@ static __device__ __forceinline__ void turn_pass(void)
 {
     asm volatile("bar.arrive %0, 256;" ::"r"(2 - group_anew()) : "memory");
 }
+
 /* Sums of dQ follow the deltas in the workspace. 64 rows and 64 columns are one piece, and each
  * warp of a warpgroup has a quarter of it, in the order of its registers: sums[4 i ..] of a lane
  * are the 16 bytes at 32 i + lane. */
@@ -69,7 +70,7 @@ template <class type, int DIM> struct one_pass : TILES(type, DIM) {
     static __device__ __forceinline__ place first_place(const backward_arguments &g, int key,
                                                         int kv_head)
     {
-        int begin = g.causal ? max(key - (g.keys - g.queries), 0) / ROWS : 0;
+        int begin = in::first_tile(g, key);
         return {kv_head * g.group, begin, begin, (g.queries + ROWS - 1) / ROWS};
     }
     static __device__ __forceinline__ int turns_from(const backward_arguments &g, const place &at)
