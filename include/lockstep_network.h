@@ -443,8 +443,9 @@ lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text
 /* The gradients of q, k and v from that of o, with o and lse as lk_attention_forward has left them:
  * dq is like q, dk and dv are like k and v. Tensors are [batch][head][row][dim] without gaps; no
  * packed sequences, window or softcap. Heads of q that share one of k and v add up in its gradient.
- * The workspace is small for heads of 64, 96 and 128 in 16 bits; other problems take all scores
- * there, 8 batch heads queries keys bytes, and do not run fast. */
+ * The workspace is at most dq in f32 for heads of 64, 96 and 128 in 16 bits; other problems take
+ * all scores there, 8 batch heads queries keys bytes, and do not run fast. The last bits of dq may
+ * differ from run to run, unless lk_set_deterministic asks for the same. */
 lk_status lk_attention_backward(void *stream, const lk_attention_desc *desc, const void *q,
                                 const void *k, const void *v, const void *o, const float *lse,
                                 const void *grad, void *dq, void *dk, void *dv, void *workspace,

@@ -2,8 +2,9 @@
  * backward.h: what the kernels of this family share: their arguments, which keys a query sees, and
  * the first pass, which finds each row's delta = sum of dO O.
  *
- * With P = exp(scale Q K^T - lse) and dP = dO V^T: dS = P (dP - delta), dV = P^T dO, dK = scale dS^T
- * Q, dQ = scale dS K. Scores are made anew from Q and K; only log-sum-exp is kept from forward.
+ * With P = exp(scale Q K^T - lse) and dP = dO V^T: dS = P (dP - delta), dV = P^T dO, dK = scale
+ * dS^T Q, dQ = scale dS K. Scores are made anew from Q and K; only log-sum-exp is kept from
+ * forward.
  */
 #ifndef LOCKSTEP_KERNELS_ATTENTION_BACKWARD_H
 #define LOCKSTEP_KERNELS_ATTENTION_BACKWARD_H
@@ -20,7 +21,7 @@ struct backward_arguments {
     void *workspace; // float [batch][heads * group][padded] of lse, then of delta; naive has more
     int batch, heads, group; // heads of K and V, and the queries' heads for each of them
     int queries, keys, dim, causal;
-    int padded;         // rows of the workspace: queries and some more
+    int padded;          // rows of the workspace: queries and some more
     float scale, scale2; // of scores; times log2(e)
     int left, right;     // of naive: keys seen before and after where a query stands,
     float softcap;       // what scores are bent to, 0: nothing,
@@ -45,25 +46,33 @@ static __device__ __forceinline__ int last_key(const backward_arguments &g, int 
     return g.causal ? min(query + g.keys - g.queries, g.keys - 1) : g.keys - 1;
 }
 
-/* The first pass: a warp for each row. */
-template <class type> static __device__ __forceinline__ void prepare(const backward_arguments &g)
+/* A row of the workspace, from what each of some lanes has of its delta. */
+template <int lanes>
+static __device__ __forceinline__ void put_row(const backward_arguments &g, int head, int row,
+                                               float sum)
 {
-    int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32, head = blockIdx.y;
-    float sum = 0, lse = -lowest();
+    float lse = -lowest();
     if (row < g.queries) {
-        long long line = (long long)head * g.queries + row;
-        for (int i = lane; i < g.dim; i += 32)
-            sum = fmaf(type::load(g.grad, line * g.dim + i), type::load(g.o, line * g.dim + i), sum);
-        lse = ((const float *)g.lse)[line];
+        lse = ((const float *)g.lse)[(long long)head * g.queries + row];
         lse = lse == lowest() ? -lse : lse * 1.4426950408889634f;
     }
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2)
+    for (int step = lanes / 2; step > 0; step /= 2)
         sum += __shfl_xor_sync(0xffffffff, sum, step);
-    if (lane == 0 && row < g.padded) {
+    if (threadIdx.x % lanes == 0 && row < g.padded) {
         lses_of(g, head)[row] = lse;
         deltas_of(g, head)[row] = sum;
     }
+}
+/* The first pass: a warp for each row. */
+template <class type> static __device__ __forceinline__ void prepare(const backward_arguments &g)
+{
+    int row = blockIdx.x * 8 + threadIdx.x / 32, head = blockIdx.y;
+    long long line = ((long long)head * g.queries + row) * g.dim;
+    float sum = 0;
+    for (int i = threadIdx.x % 32; i < g.dim && row < g.queries; i += 32)
+        sum = fmaf(type::load(g.grad, line + i), type::load(g.o, line + i), sum);
+    put_row<32>(g, head, row, sum);
 }
 #define PREPARE(type)                                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                              \

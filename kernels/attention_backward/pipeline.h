@@ -6,8 +6,9 @@
 #ifndef LOCKSTEP_KERNELS_ATTENTION_BACKWARD_PIPELINE_H
 #define LOCKSTEP_KERNELS_ATTENTION_BACKWARD_PIPELINE_H
 
-#define STAGES 3
 #include "tiles.h"
+#define ROWS 64
+#define STAGES 3
 
 /* The two warpgroups take turns, if they do, at asking for products: while one asks, the other makes
  * P and dS of what it has. */
@@ -22,8 +23,8 @@ static __device__ __forceinline__ void turn_pass(int group)
         asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
 }
 
-template <class type, int DIM> struct backward : tiles<type, DIM> {
-    typedef tiles<type, DIM> in;
+template <class type, int DIM> struct backward : tiles<type, DIM, ROWS, STAGES> {
+    typedef tiles<type, DIM, ROWS, STAGES> in;
     typedef typename in::memory memory;
 
     /* dP is asked for at once, unless its sums find no registers beside those of dK, dV and the
@@ -60,7 +61,9 @@ template <class type, int DIM> struct backward : tiles<type, DIM> {
         wgmma_wait<(EARLY ? 1 : 0) + (BEFORE ? 2 : 0)>();
         wgmma_hold(w.weights);
         bool whole = w.key + KEPT - 1 <= last_key(g, query);
-        in::weigh_columns(w.weights, m.lse[stage], g, w.mine, query, whole);
+        in::weigh_columns(w.weights, m.lse[stage], g);
+        if (!whole)
+            in::mask_columns(w.weights, g, w.mine, query + threadIdx.x % 4 * 2);
         if (EARLY) {
             wgmma_wait<BEFORE ? 2 : 0>();
             wgmma_hold(w.slopes);

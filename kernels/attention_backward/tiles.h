@@ -1,14 +1,14 @@
 /*
  * tiles.h: what the Hopper steps share: what a block keeps in shared memory and what passes by, how
- * TMA fetches it, and the products of a warpgroup. A file says first how many STAGES it has.
+ * TMA fetches it, and the products of a warpgroup.
  */
 #ifndef LOCKSTEP_KERNELS_ATTENTION_BACKWARD_TILES_H
 #define LOCKSTEP_KERNELS_ATTENTION_BACKWARD_TILES_H
 
 #include "backward.h"
 #include "wgmma_types.h"
-#define ROWS 64       /* of a tile that passes by */
-#define KEPT 128      /* rows of what a block keeps: 64 for each warpgroup */
+#define KEPT 128 /* rows of what a block keeps: 64 for each warpgroup */
+#define BOX 64   /* rows that one request of TMA brings */
 #define CONSUMERS 2
 #define THREADS (128 * (1 + CONSUMERS))
 
@@ -22,7 +22,8 @@ static __device__ __forceinline__ void load_rows(void *shared, const tensor_map 
                  : "memory");
 }
 
-template <class type, int DIM> struct tiles {
+/* ROWS of a tile that passes by, and so many STAGES of them in shared memory. */
+template <class type, int DIM, int ROWS, int STAGES> struct tiles {
     static const int BOXES = DIM / 64;
     struct memory {
         unsigned char kept[2][BOXES][KEPT * LINE];           /* K and V, or Q and dO */
@@ -45,7 +46,7 @@ template <class type, int DIM> struct tiles {
     {
         barrier_arrive_expecting(&m.kept_full, sizeof m.kept);
         for (int i = 0; i < BOXES; i++)
-            for (int half = 0; half < KEPT; half += ROWS) {
+            for (int half = 0; half < KEPT; half += BOX) {
                 load_rows(m.kept[0][i] + half * LINE, first, i * 64, row + half, head, &m.kept_full);
                 load_rows(m.kept[1][i] + half * LINE, second, i * 64, row + half, head,
                           &m.kept_full);
@@ -55,10 +56,13 @@ template <class type, int DIM> struct tiles {
                                                         const tensor_map *first,
                                                         const tensor_map *second, int row, int head)
     {
-        for (int i = 0; i < BOXES; i++) {
-            load_rows(m.passing[stage][0][i], first, i * 64, row, head, &m.full[stage]);
-            load_rows(m.passing[stage][1][i], second, i * 64, row, head, &m.full[stage]);
-        }
+        for (int i = 0; i < BOXES; i++)
+            for (int at = 0; at < ROWS; at += BOX) {
+                load_rows(m.passing[stage][0][i] + at * LINE, first, i * 64, row + at, head,
+                          &m.full[stage]);
+                load_rows(m.passing[stage][1][i] + at * LINE, second, i * 64, row + at, head,
+                          &m.full[stage]);
+            }
     }
     static __device__ __forceinline__ void leave(barrier *empty)
     {
@@ -140,21 +144,26 @@ template <class type, int DIM> struct tiles {
     /* Scores become weights; rows are keys, columns queries. */
     static __device__ __forceinline__ void weigh_columns(float (&scores)[ROWS / 2],
                                                          const float *lse,
-                                                         const backward_arguments &g, int key,
-                                                         int query, bool whole)
+                                                         const backward_arguments &g)
     {
 #pragma unroll
         for (int c = 0; c < ROWS / 8; c++) {
-            int column = 8 * c + threadIdx.x % 4 * 2;
-            float2 of = *(const float2 *)(lse + column);
+            float2 of = *(const float2 *)(lse + 8 * c + threadIdx.x % 4 * 2);
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                float &score = scores[4 * c + i];
-                score = exp2_fast(fmaf(score, g.scale2, -(i % 2 ? of.y : of.x)));
-                if (!whole && key + i / 2 * 8 > last_key(g, query + column + i % 2))
-                    score = 0;
-            }
+            for (int i = 0; i < 4; i++)
+                scores[4 * c + i] =
+                    exp2_fast(fmaf(scores[4 * c + i], g.scale2, -(i % 2 ? of.y : of.x)));
         }
+    }
+    /* Of keys that a query does not see they are 0; `key` and `query` are the thread's first. */
+    static __device__ __forceinline__ void mask_columns(float (&weights)[ROWS / 2],
+                                                        const backward_arguments &g, int key,
+                                                        int query)
+    {
+#pragma unroll
+        for (int i = 0; i < ROWS / 2; i++)
+            if (key + i / 2 % 2 * 8 > last_key(g, query + i / 4 * 8 + i % 2))
+                weights[i] = 0;
     }
 
     /* dP becomes dS. */

@@ -7,11 +7,12 @@
  * and dS come out of products in the registers in which the next ones want their first factor.
  */
 // arch: sm_90a
-#define STAGES 2
 #include "tiles.h"
+#define ROWS 64
+#define STAGES 2
 
-template <class type, int DIM> struct backward : tiles<type, DIM> {
-    typedef tiles<type, DIM> in;
+template <class type, int DIM> struct backward : tiles<type, DIM, ROWS, STAGES> {
+    typedef tiles<type, DIM, ROWS, STAGES> in;
     typedef typename in::memory memory;
 
     static __device__ __forceinline__ void consume_queries(memory &m, const backward_arguments &g,
@@ -34,7 +35,9 @@ template <class type, int DIM> struct backward : tiles<type, DIM> {
                 wgmma_wait<1>();
                 wgmma_hold(weights);
                 bool whole = key + KEPT - 1 <= last_key(g, tile * ROWS);
-                in::weigh_columns(weights, m.lse[stage], g, mine, tile * ROWS, whole);
+                in::weigh_columns(weights, m.lse[stage], g);
+                if (!whole)
+                    in::mask_columns(weights, g, mine, tile * ROWS + threadIdx.x % 4 * 2);
                 wgmma_wait<0>();
                 wgmma_hold(slopes);
                 in::slope_columns(slopes, weights, m.delta[stage]);

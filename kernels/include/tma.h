@@ -54,6 +54,14 @@ static __device__ __forceinline__ void tma_store(const tensor_map *map, int colu
                  "r"(column), "r"(row), "r"(shared_address(shared))
                  : "memory");
 }
+/* Adds bytes / 4 floats to as many in global memory; ends as a store does. */
+static __device__ __forceinline__ void bulk_add(float *global, const float *shared, unsigned bytes)
+{
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(
+                     global),
+                 "r"(shared_address(shared)), "r"(bytes)
+                 : "memory");
+}
 static __device__ __forceinline__ void tma_store_commit(void)
 {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

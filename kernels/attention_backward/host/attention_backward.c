@@ -171,6 +171,12 @@ static size_t workspace_tiles(const struct zoo_call *call)
 {
     return (size_t)(q_heads(call->problem) * padded_of(call->problem)) * 8;
 }
+/* Besides, dQ in f32. */
+static size_t workspace_one_pass(const struct zoo_call *call)
+{
+    int64_t rows = q_heads(call->problem) * padded_of(call->problem);
+    return workspace_tiles(call) + (size_t)(rows * call->problem->value[DIM]) * 4;
+}
 static size_t workspace_naive(const struct zoo_call *call)
 {
     const int64_t *v = call->problem->value;
@@ -257,6 +263,20 @@ static CUresult make_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
+static CUresult make_maps(struct zoo_call *call, struct backward_arguments *g)
+{
+    const int64_t *v = call->problem->value;
+    int64_t heads = q_heads(call->problem), kv_heads = v[BATCH] * v[HEADS];
+    CUresult status = make_map(call, &g->q_map, g->q, heads, v[QUERIES]);
+    if (status == CUDA_SUCCESS)
+        status = make_map(call, &g->grad_map, g->grad, heads, v[QUERIES]);
+    if (status == CUDA_SUCCESS)
+        status = make_map(call, &g->k_map, g->k, kv_heads, v[KEYS]);
+    if (status == CUDA_SUCCESS)
+        status = make_map(call, &g->v_map, g->v, kv_heads, v[KEYS]);
+    return status;
+}
+
 static CUresult launch_tiles(struct zoo_call *call, unsigned stages)
 {
     const int64_t *v = call->problem->value;
@@ -266,13 +286,7 @@ static CUresult launch_tiles(struct zoo_call *call, unsigned stages)
     char end[16];
     if (heads == 0)
         return CUDA_SUCCESS;
-    CUresult status = make_map(call, &g.q_map, g.q, heads, v[QUERIES]);
-    if (status == CUDA_SUCCESS)
-        status = make_map(call, &g.grad_map, g.grad, heads, v[QUERIES]);
-    if (status == CUDA_SUCCESS)
-        status = make_map(call, &g.k_map, g.k, kv_heads, v[KEYS]);
-    if (status == CUDA_SUCCESS)
-        status = make_map(call, &g.v_map, g.v, kv_heads, v[KEYS]);
+    CUresult status = make_maps(call, &g);
     if (status == CUDA_SUCCESS)
         status = launch_prepare(call, &g);
     snprintf(end, sizeof end, "_%d", (int)v[DIM]);
@@ -294,6 +308,34 @@ static CUresult launch_wgmma(struct zoo_call *call)
 static CUresult launch_overlapped(struct zoo_call *call)
 {
     return launch_tiles(call, 3);
+}
+
+/* Of shared memory, K and V are kept, some tiles of Q and dO pass by, with the log-sum-exp and
+ * delta of their rows, and two of dS; each warp has 4 KB of dQ on its way to memory. */
+static CUresult launch_one_pass(struct zoo_call *call)
+{
+    const int64_t *v = call->problem->value;
+    struct backward_arguments g = arguments_of(call);
+    unsigned heads = (unsigned)q_heads(call->problem), dim = (unsigned)v[DIM], rows = 8192 / dim;
+    unsigned stages = dim == 64 ? 2 : 3, passing = stages * (rows * (4 * dim + 8) + 16) + 8;
+    unsigned shared =
+        4 * KEPT * dim + zoo_ceil_div(passing, 1024) * 1024 + 4 * KEPT * rows + 8 * 4096 + 32;
+    unsigned blocks = (unsigned)(v[BATCH] * v[HEADS]) * zoo_ceil_div(v[KEYS], KEPT);
+    struct zoo_grid first = {(unsigned)g.padded * dim / 2048, heads, 1, .threads = 256};
+    struct zoo_grid grid = {blocks, 1, 1, .threads = 384, .shared = shared};
+    struct zoo_grid last = {(unsigned)g.padded / 64, heads, 1, .threads = 128};
+    char end[16];
+    if (heads == 0)
+        return CUDA_SUCCESS;
+    snprintf(end, sizeof end, "_%u", dim);
+    CUresult status = make_maps(call, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "prepare", end, first, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "one_pass", end, grid, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "round", end, last, &g);
+    return status;
 }
 
 /* Blocks along y and z. */
@@ -333,6 +375,8 @@ static const struct zoo_variant variants[] = {
      workspace_tiles, takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"turns", "warpgroups take turns at asking for products", launch_overlapped, workspace_tiles,
      takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"one_pass", "five products: a third warpgroup makes dQ, which TMA adds up in f32",
+     launch_one_pass, workspace_one_pass, takes_wgmma, .traits = ZOO_ALIGNED},
     {0}};
 
 static bool torch_takes(const struct zoo_problem *problem)
