@@ -295,6 +295,23 @@ static __device__ __forceinline__ float2 exchange_numbers(exchange *e, float2 mi
 }
 #endif
 
+/* Between kernels -------------------------------------------------------------------------------*/
+
+/* Where kernels may overlap (sm_90, and the launch asks for it): the next one may begin; all that
+ * the kernels before have written is there. */
+static __device__ __forceinline__ void let_next_begin(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+static __device__ __forceinline__ void wait_for_kernels_before(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 /* Logarithms ------------------------------------------------------------------------------------*/
 
 #define LOG2_E 1.4426950408889634f
