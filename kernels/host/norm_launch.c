@@ -175,7 +175,7 @@ static CUresult launch_long(struct zoo_call *call)
 
 CUresult norm_launch_registers(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4 }; /* as in the kernels */
+    enum { LANES_EACH = 4, PLAIN_EACH = 2 }; /* as in the kernels */
     int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
     if (has_nothing_to_do(call->problem))
@@ -184,6 +184,12 @@ CUresult norm_launch_registers(struct zoo_call *call)
         struct zoo_grid grid = lanes_grid(call->problem, vectors, &log_lanes);
         return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
+    unsigned plain_threads = threads_for(vectors, PLAIN_EACH);
+    bool plain = call->problem->value[NORM_RESIDUAL] == 0 &&
+                 call->problem->value[NORM_STORE] == STORE_SAME && plain_threads <= MOST_THREADS;
+    if (arguments_of(call).whole && plain)
+        return launch_forward(call, "plain",
+                              (struct zoo_grid){.x = (unsigned)rows, .threads = plain_threads}, 0);
     if (arguments_of(call).whole && threads <= MOST_THREADS)
         return launch_forward(call, "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
@@ -332,10 +338,9 @@ CUresult norm_launch_stages(struct zoo_call *call)
 static struct staged hold_affine(const struct zoo_call *call)
 {
     const struct zoo_problem *problem = call->problem;
-    int64_t vectors = vectors_of(problem), together = zoo_tunable(call, "ROWS");
-    int64_t turns = (problem->value[NORM_ROWS] + together - 1) / together;
+    int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
     int64_t room = call->device->shared_per_block, sms = call->device->sm_count, shared;
-    int64_t arrays = together * zoo_tunable(call, "STAGES") + (norm_is_layer(problem) ? 2 : 1);
+    int64_t arrays = zoo_tunable(call, "STAGES") + (norm_is_layer(problem) ? 2 : 1);
     struct staged s = {.blocks = 1, .kernel = "shared_affine"};
     for (;; s.blocks *= 2) {
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
@@ -347,13 +352,13 @@ static struct staged hold_affine(const struct zoo_call *call)
     }
     s.shared = shared + AFFINE_SHARED <= room ? (unsigned)shared : 0;
     int64_t resident = room / (shared + AFFINE_SHARED);
-    int64_t by_threads = (together == 1 ? 1024 : 512) / (int64_t)s.threads;
+    int64_t by_threads = 512 / (int64_t)s.threads;
     resident = resident < by_threads ? resident : by_threads;
     /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
     int64_t idle = s.blocks > 2 && sms > 8 * (int64_t)s.blocks ? zoo_tunable(call, "IDLE") : 0;
     int64_t most = (resident > 0 ? resident : 1) * ((sms - idle) / (int64_t)s.blocks);
     most = most > 0 ? most * zoo_tunable(call, "WAVES") : 1;
-    s.clusters = (unsigned)(turns < most ? turns : most);
+    s.clusters = (unsigned)(rows < most ? rows : most);
     return s;
 }
 

@@ -104,6 +104,15 @@ template <class T> static __device__ __forceinline__ uint4 narrow_all(const floa
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+/* The words as they are, but the compiler forgets what it has made of them: it would keep every
+ * number widened from one use to the next, in twice the registers. */
+template <int V> static __device__ __forceinline__ void only_words(uint4 (&v)[V])
+{
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        v[i] = make_uint4(keep(v[i].x), keep(v[i].y), keep(v[i].z), keep(v[i].w));
+}
+
 /* The part of a row that a thread holds: V vectors, which begin at multiples of 16 bytes wherever
  * the row itself does, so that all but the first and the last of a row are one load each. Where the
  * rows of two buffers lie differently in 16 bytes, neighbouring threads take neighbouring elements
