@@ -8,8 +8,8 @@
 // arch: sm_90
 #include "parts.h"
 
-#define VECTORS 4 // tune: 2 4 8
-#define THREADS 512 // tune: 256 512 1024; more where 8 blocks of them do not hold a row
+#define VECTORS 8 // tune: 2 4 8
+#define THREADS 256 // tune: 256 512 1024; more where 8 blocks of them do not hold a row
 
 template <class T, int V> static __device__ __forceinline__ void entropy_parts(entropy_job<T> a)
 {

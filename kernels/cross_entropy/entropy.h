@@ -170,21 +170,6 @@ static __device__ __forceinline__ void add_losses(const float *losses, long long
         *total = mine * *share;
 }
 
-/* Where kernels may overlap (sm_90, and the launch asks for it): the next one may begin; all that
- * the kernels before have written is there. */
-static __device__ __forceinline__ void let_next_begin(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-static __device__ __forceinline__ void wait_for_kernels_before(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 #define ENTROPY_ENDS                                                                               \
     extern "C" __global__ void __launch_bounds__(1024)                                             \
         before(const long long *labels, long long rows, long long ignore, int mean, float *share)  \

@@ -20,16 +20,6 @@ template <class T> static __device__ __forceinline__ part_of_row part_of(long lo
     return part_of_row{first, first >= vectors ? 0 : min(room, vectors - first), room};
 }
 
-/* Where a block's part ends, vectors are filled with this: minus infinity, which adds nothing. */
-template <class T> static __device__ __forceinline__ uint4 filler(void)
-{
-    float x[PER<T>];
-#pragma unroll
-    for (int i = 0; i < PER<T>; i++)
-        x[i] = -INFINITY;
-    return narrow_all<T>(x);
-}
-
 /* Of what a thread holds: the sum of powers, and (SMOOTH) of the numbers themselves. */
 template <class T, int V, bool EXACT, bool SMOOTH>
 static __device__ __forceinline__ void add_up(const uint4 (&v)[V], unsigned count, exponents e,

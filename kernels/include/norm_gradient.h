@@ -102,30 +102,31 @@ template <bool LAYER> static __device__ __forceinline__ float2 sum_block(float2 
     return sum_lanes<LAYER>(lane < blockDim.x / 32 ? of_warp[lane] : make_float2(0, 0), 32);
 }
 
-/* The second step: dgamma and dbeta of 32 columns a block, which has 8 rows of 32 threads. Sums of
- * every eighth part come first. */
+/* The second step: dgamma and dbeta of 32 columns a block, which has 32 warps. A warp adds up every
+ * 32nd part of all columns, a lane each; then each warp what all of them found of one column. */
 template <class T>
 static __device__ __forceinline__ void add_up(const float *partial, unsigned parts, long long cols,
                                               T *dgamma, T *dbeta)
 {
-    __shared__ float sums[8][32];
-    long long col = (long long)blockIdx.x * 32 + threadIdx.x;
+    __shared__ float of_warp[32][33];
+    unsigned lane = threadIdx.x, warp = threadIdx.y;
+    long long first = (long long)blockIdx.x * 32, col = first + lane;
     const float *from = partial + blockIdx.y * parts * cols;
     float sum = 0;
+    wait_for_kernels_before();
     if (col < cols)
-        for (unsigned k = threadIdx.y; k < parts; k += 8)
+#pragma unroll 4
+        for (unsigned k = warp; k < parts; k += 32)
             sum += from[k * cols + col];
-    sums[threadIdx.y][threadIdx.x] = sum;
+    of_warp[warp][lane] = sum;
     __syncthreads();
-    if (threadIdx.y != 0 || col >= cols)
-        return;
-    for (int k = 1; k < 8; k++)
-        sum += sums[k][threadIdx.x];
-    narrow(sum, (blockIdx.y == 0 ? dgamma : dbeta) + col);
+    sum = sum_lanes(of_warp[lane][warp], 32);
+    if (lane == 0 && first + warp < cols)
+        narrow(sum, (blockIdx.y == 0 ? dgamma : dbeta) + first + warp);
 }
 
 #define ADD_UP(type, T)                                                                            \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
+    extern "C" __global__ void __launch_bounds__(1024)                                             \
         add_up_##type(const float *partial, unsigned parts, long long cols, T *dgamma, T *dbeta)   \
     {                                                                                              \
         add_up<T>(partial, parts, cols, dgamma, dbeta);                                            \

@@ -45,6 +45,16 @@ template <class T, int V> static __device__ __forceinline__ float largest(const 
     }
 }
 
+/* Where a row ends, vectors are filled with this: minus infinity, which adds nothing. */
+template <class T> static __device__ __forceinline__ uint4 filler(void)
+{
+    float x[PER<T>];
+#pragma unroll
+    for (int i = 0; i < PER<T>; i++)
+        x[i] = -INFINITY;
+    return narrow_all<T>(x);
+}
+
 /* Minus infinity cannot be subtracted from itself. */
 static __device__ __forceinline__ float base(float most)
 {
@@ -71,15 +81,6 @@ static __device__ __forceinline__ exponents exponents_from(float most, float fac
 template <bool EXACT> static __device__ __forceinline__ float power(exponents e, float x)
 {
     return power_of_two(EXACT ? (x - e.zero) * e.factor : fmaf(x, e.factor, e.minus));
-}
-
-/* The words as they are, but the compiler forgets what it has made of them: it would keep every
- * number widened from one use to the next, in twice the registers. */
-template <int V> static __device__ __forceinline__ void only_words(uint4 (&v)[V])
-{
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        v[i] = make_uint4(keep(v[i].x), keep(v[i].y), keep(v[i].z), keep(v[i].w));
 }
 
 #endif

@@ -104,6 +104,15 @@ template <class T> static __device__ __forceinline__ uint4 narrow_all(const floa
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+/* The words as they are, but the compiler forgets what it has made of them: it would keep every
+ * number widened from one use to the next, in twice the registers. */
+template <int V> static __device__ __forceinline__ void only_words(uint4 (&v)[V])
+{
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        v[i] = make_uint4(keep(v[i].x), keep(v[i].y), keep(v[i].z), keep(v[i].w));
+}
+
 /* The part of a row that a thread holds: V vectors, which begin at multiples of 16 bytes wherever
  * the row itself does, so that all but the first and the last of a row are one load each. Where the
  * rows of two buffers lie differently in 16 bytes, neighbouring threads take neighbouring elements
@@ -294,6 +303,23 @@ static __device__ __forceinline__ float2 exchange_numbers(exchange *e, float2 mi
     return lane < blocks ? e->of_block[lane] : none;
 }
 #endif
+
+/* Between kernels -------------------------------------------------------------------------------*/
+
+/* Where kernels may overlap (sm_90, and the launch asks for it): the next one may begin; all that
+ * the kernels before have written is there. */
+static __device__ __forceinline__ void let_next_begin(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+static __device__ __forceinline__ void wait_for_kernels_before(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
 
 /* Logarithms ------------------------------------------------------------------------------------*/
 

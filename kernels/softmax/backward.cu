@@ -8,7 +8,13 @@
 
 #define VECTORS 4 // tune: 1 2 4
 
+#define PLAIN 4 // tune: 4; vectors a thread of plain rows
+
 #define KERNELS(type, T)                                                                           \
+    extern "C" __global__ void __launch_bounds__(512, 2) plain_##type(GRADIENT_ARGUMENTS(T))       \
+    {                                                                                              \
+        gradient_plain<T, PLAIN>(GRADIENT(T));                                                     \
+    }                                                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         short_##type(GRADIENT_ARGUMENTS(T), unsigned log_lanes)                                    \
     {                                                                                              \

@@ -10,6 +10,10 @@
 #define THREADS 512 // tune: 128 256 512 1024; more where 8 blocks of them do not hold a row
 
 #define KERNELS(type, T)                                                                           \
+    extern "C" __global__ void __launch_bounds__(1024) plain_##type(GRADIENT_ARGUMENTS(T))         \
+    {                                                                                              \
+        gradient_plain_cluster<T, VECTORS>(GRADIENT(T));                                           \
+    }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) cluster_##type(GRADIENT_ARGUMENTS(T))       \
     {                                                                                              \
         gradient_cluster<T, VECTORS>(GRADIENT(T));                                                 \

@@ -7,8 +7,13 @@
 #include "generic.h"
 
 #define VECTORS 8 // tune: 2 4 8
+#define PLAIN 2 // tune: 2; vectors a thread of plain rows, in 32 registers: as many threads as go
 
 #define KERNELS(type, T)                                                                           \
+    extern "C" __global__ void __launch_bounds__(1024, 2) plain_##type(ARGUMENTS(T))               \
+    {                                                                                              \
+        forward_plain<T, PLAIN>(FORWARD(T));                                                       \
+    }                                                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         short_##type(ARGUMENTS(T), unsigned log_lanes)                                             \
     {                                                                                              \

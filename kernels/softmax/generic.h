@@ -199,6 +199,51 @@ static __device__ __forceinline__ void forward_block(forward<T> a)
         a.log_sums[row] = log_sum<BIAS>(p, a.scale);
 }
 
+/* Plain rows: no masks, whole vectors, and they begin at multiples of 16 bytes. What the compiler
+ * need not provide for leaves registers for more threads. A thread's vectors, from `first` on. */
+template <class T, int V>
+static __device__ __forceinline__ part measure_plain(forward<T> a, long long row, unsigned first,
+                                                     uint4 (&x)[V], part *of_warp)
+{
+    float factor = factor_of<false>(a.scale);
+    const uint4 *from = (const uint4 *)(a.in + row * a.sees.cols);
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = first + k * blockDim.x;
+        x[k] = at < (unsigned)(a.sees.cols / PER<T>) ? load_once(from + at) : filler<T>();
+    }
+    return merge_warps(measure_vectors<T, V>(x, factor, 32), factor, of_warp);
+}
+template <class T, int V>
+static __device__ __forceinline__ void write_plain(forward<T> a, long long row, unsigned first,
+                                                   const uint4 (&x)[V], part p)
+{
+    uint4 *to = (uint4 *)(a.out + row * a.sees.cols);
+    if (a.op == LOG_SUM_EXP) {
+        if (first == 0)
+            a.log_sums[row] = log_sum<false>(p, a.scale);
+        return;
+    }
+    finish f = finish_of<false>(p, a.scale, a.op);
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = first + k * blockDim.x;
+        float value[PER<T>];
+        if (at >= (unsigned)(a.sees.cols / PER<T>))
+            continue;
+        widen_all<T>(x[k], value);
+        results<T>(f, value);
+        store_stream(&to[at], narrow_all<T>(value));
+    }
+}
+template <class T, int V> static __device__ __forceinline__ void forward_plain(forward<T> a)
+{
+    __shared__ part of_warp[32];
+    uint4 x[V];
+    part p = measure_plain<T, V>(a, blockIdx.x, threadIdx.x, x, of_warp);
+    write_plain<T, V>(a, blockIdx.x, threadIdx.x, x, p);
+}
+
 /* Rows of any length, by a block each: online, so that they are read twice and not three times. */
 template <class T, int V, bool BIAS>
 static __device__ __forceinline__ void forward_long(forward<T> a)
@@ -252,6 +297,20 @@ static __device__ __forceinline__ void forward_cluster(forward<T> a)
         write<T, V, BIAS>(a, row, s, x, b, p);
     else if (threadIdx.x == 0 && rank == 0)
         a.log_sums[row] = log_sum<BIAS>(p, a.scale);
+}
+template <class T, int V> static __device__ __forceinline__ void forward_plain_cluster(forward<T> a)
+{
+    __shared__ part of_warp[32];
+    __shared__ exchange of_blocks;
+    long long row = blockIdx.x / cluster_size();
+    unsigned first = cluster_rank() * blockDim.x * V + threadIdx.x;
+    uint4 x[V];
+    exchange_begin(&of_blocks);
+    part p = measure_plain<T, V>(a, row, first, x, of_warp);
+    float2 other =
+        exchange_numbers(&of_blocks, make_float2(p.most, p.sum), make_float2(-INFINITY, 0));
+    p = merge_lanes(part{other.x, other.y}, factor_of<false>(a.scale), 32);
+    write_plain<T, V>(a, row, first, x, p);
 }
 #endif
 

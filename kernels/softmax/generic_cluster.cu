@@ -10,6 +10,10 @@
 #define THREADS 256 // tune: 128 256 512 1024; more where 8 blocks of them do not hold a row
 
 #define KERNELS(type, T)                                                                           \
+    extern "C" __global__ void __launch_bounds__(1024) plain_##type(ARGUMENTS(T))                  \
+    {                                                                                              \
+        forward_plain_cluster<T, VECTORS>(FORWARD(T));                                             \
+    }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) cluster_##type(ARGUMENTS(T))                \
     {                                                                                              \
         forward_cluster<T, VECTORS, false>(FORWARD(T));                                            \

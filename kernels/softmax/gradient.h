@@ -57,6 +57,17 @@ static __device__ __forceinline__ float add_up(bool log, const uint4 (&y)[V], co
     return sum;
 }
 
+/* A vector's gradients, in place of those of its results. */
+template <class T>
+static __device__ __forceinline__ void slopes(gradient<T> a, float sum, const float (&out)[PER<T>],
+                                              float (&grad)[PER<T>])
+{
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++)
+        grad[k] = a.log ? a.scale * fmaf(-power_of_two(out[k] * LOG2_E), sum, grad[k])
+                        : a.scale * out[k] * (grad[k] - sum);
+}
+
 template <class T, int V>
 static __device__ __forceinline__ void write(gradient<T> a, long long row, share s,
                                              const uint4 (&y)[V], const uint4 (&dy)[V], float sum)
@@ -67,10 +78,7 @@ static __device__ __forceinline__ void write(gradient<T> a, long long row, share
         float out[PER<T>], grad[PER<T>];
         widen_all<T>(y[v], out);
         widen_all<T>(dy[v], grad);
-#pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            grad[k] = a.log ? a.scale * fmaf(-power_of_two(out[k] * LOG2_E), sum, grad[k])
-                            : a.scale * out[k] * (grad[k] - sum);
+        slopes<T>(a, sum, out, grad);
         store_share(a.dx + row * a.sees.cols, s, v, grad);
     }
 }
@@ -102,6 +110,46 @@ template <class T, int V> static __device__ __forceinline__ void gradient_block(
     load<T, V>(a, row, s, y, dy);
     float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
     write<T, V>(a, row, s, y, dy, sum);
+}
+
+/* Plain rows, as in generic.h. */
+template <class T, int V>
+static __device__ __forceinline__ void load_plain(const T *row, long long cols, unsigned first,
+                                                  uint4 (&v)[V])
+{
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = first + k * blockDim.x;
+        v[k] = at < (unsigned)(cols / PER<T>) ? load_once((const uint4 *)row + at)
+                                              : make_uint4(0, 0, 0, 0);
+    }
+}
+template <class T, int V>
+static __device__ __forceinline__ void write_plain(gradient<T> a, long long row, unsigned first,
+                                                   const uint4 (&y)[V], const uint4 (&dy)[V],
+                                                   float sum)
+{
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = first + k * blockDim.x;
+        float out[PER<T>], grad[PER<T>];
+        if (at >= (unsigned)(a.sees.cols / PER<T>))
+            continue;
+        widen_all<T>(y[k], out);
+        widen_all<T>(dy[k], grad);
+        slopes<T>(a, sum, out, grad);
+        store_stream((uint4 *)(a.dx + row * a.sees.cols) + at, narrow_all<T>(grad));
+    }
+}
+template <class T, int V> static __device__ __forceinline__ void gradient_plain(gradient<T> a)
+{
+    __shared__ float of_warp[32];
+    long long row = blockIdx.x;
+    uint4 y[V], dy[V];
+    load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, threadIdx.x, y);
+    load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, threadIdx.x, dy);
+    float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
+    write_plain<T, V>(a, row, threadIdx.x, y, dy, sum);
 }
 
 /* Rows of any length: read twice. */
@@ -142,6 +190,21 @@ template <class T, int V> static __device__ __forceinline__ void gradient_cluste
     float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
     sum = exchange_numbers(&of_blocks, make_float2(sum, 0), make_float2(0, 0)).x;
     write<T, V>(a, row, s, y, dy, sum_lanes(sum, 32));
+}
+template <class T, int V>
+static __device__ __forceinline__ void gradient_plain_cluster(gradient<T> a)
+{
+    __shared__ float of_warp[32];
+    __shared__ exchange of_blocks;
+    long long row = blockIdx.x / cluster_size();
+    unsigned first = cluster_rank() * blockDim.x * V + threadIdx.x;
+    uint4 y[V], dy[V];
+    exchange_begin(&of_blocks);
+    load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, first, y);
+    load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, first, dy);
+    float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
+    sum = exchange_numbers(&of_blocks, make_float2(sum, 0), make_float2(0, 0)).x;
+    write_plain<T, V>(a, row, first, y, dy, sum_lanes(sum, 32));
 }
 #endif
 

@@ -221,11 +221,11 @@ static const struct zoo_variant variants[] = {
      .takes = takes_passes, .traits = ZOO_DETERMINISTIC},
     {"online", "the largest and the sum in one pass: two reads", launch_online, workspace,
      .traits = ZOO_DETERMINISTIC},
-    {"cluster", "a row in the registers of a cluster: one read", launch_parts, workspace,
-     .takes = takes_stages, .fits = fits_parts, .traits = ZOO_DETERMINISTIC},
     {"stages", "clusters that stay, and rows that are on their way ahead of time", launch_stages,
      workspace, .takes = takes_stages, .fits = fits_stages, .traits = ZOO_DETERMINISTIC,
      .at_launch = waves},
+    {"cluster", "a row in the registers of a cluster: one read", launch_parts, workspace,
+     .takes = takes_stages, .fits = fits_parts, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 /* As training loops do it: logits as f32, since the loss would be rounded to their type. */

@@ -182,6 +182,14 @@ static int vectors_each(const struct zoo_call *call)
     return zoo_tunable(call, "VECTORS") / (biased ? 2 : 1);
 }
 
+/* Rows without masks, of whole vectors: there are kernels that do nothing else. */
+static bool is_plain(const struct zoo_call *call)
+{
+    return call->problem->value[SM_MASK] == 0 && lie_alike(call) &&
+           vectors_touched(call) * VECTOR == call->problem->value[SM_COLS] *
+                                                 zoo_type_bytes[softmax_type(call->problem)];
+}
+
 CUresult softmax_launch_generic(struct zoo_call *call)
 {
     enum { LANES_EACH = 4, BLOCK = 256 }; /* as in the kernels */
@@ -195,6 +203,11 @@ CUresult softmax_launch_generic(struct zoo_call *call)
         struct zoo_grid grid = {.x = zoo_ceil_div(rows << log_lanes, BLOCK), .threads = BLOCK};
         return launch_named(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
+    unsigned plain_threads = threads_for(vectors, zoo_tunable(call, "PLAIN"));
+    bool back = call->problem->value[SM_STEP] == STEP_BACKWARD;
+    if (is_plain(call) && plain_threads <= (back ? 512 : MOST_THREADS))
+        return launch_named(call, "plain",
+                            (struct zoo_grid){.x = (unsigned)rows, .threads = plain_threads}, 0);
     if (threads <= MOST_THREADS)
         return launch_named(call, "block",
                             (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
@@ -218,5 +231,5 @@ CUresult softmax_launch_generic_cluster(struct zoo_call *call)
     struct zoo_grid grid = {.x = (unsigned)call->problem->value[SM_ROWS] * blocks,
                             .threads = threads_for(zoo_ceil_div(vectors, blocks), each),
                             .cluster = blocks};
-    return launch_named(call, "cluster", grid, 0);
+    return launch_named(call, is_plain(call) ? "plain" : "cluster", grid, 0);
 }
