@@ -1,26 +1,28 @@
 /*
- * fp8.cu: overlapped.cu for Q, K and V in e4m3, with both products on 8-bit tensor cores, which do
- * twice as many FLOPs in a cycle. O is bf16. Two things are different:
+ * fp8.cu: attention of Q, K and V in e4m3, with both products on 8-bit tensor cores, which do twice
+ * as many FLOPs in a cycle as overlapped.cu's. O is bf16. What is different:
  *
  *   Weights become e4m3. They are 256 at most instead of 1, so that those down to 2^-14 of the
  *   largest keep all their bits; the sum grows as much, and the factor is gone after the division.
  *   Sums of 8-bit products keep 14 bits. So each tile of keys gets sums of its own, which are added
  *   to the output in f32: with the multiply-add that shrinks it anyhow.
+ *   Exponentials take as long as both products. So three warpgroups have 64 queries each, and each
+ * does one thing after the other: scores, exponentials, the product with V. While one waits for the
+ * tensor cores, the others have exponentials to take. A tile's sums lie where its scores were, or
+ * registers would not do for three.
  *
- * V comes transposed (values.h), in the order of keys in which the weights lie in registers. With
- * SHARED_WEIGHTS they go through shared memory all the same: a warp is held at a product whose
- * factor lies in its registers until that has been read, and would start on the next exponentials
- * late.
+ * V comes transposed (values.h), in the order of keys in which the weights lie in registers. They
+ * go through shared memory all the same: a warp is held at a product whose factor lies in its
+ * registers until that has been read.
  */
 // arch: sm_90a
+#define CONSUMERS 3
+#define QUERIES 192 /* of a tile */
 #include "tiles.h"
-#include "turns_of_two.h"
 #include "values.h"
 #include "wgmma8.h"
 #define KEYS VALUE_KEYS
-#define LIFT 8           /* weights are 2^8 at most */
-#define TURNS 0 // tune: 0 1
-#define SHARED_WEIGHTS 1 // tune: 0 1
+#define LIFT 8 /* weights are 2^8 at most */
 
 static __device__ __forceinline__ void store_shared(unsigned at, unsigned word)
 {
@@ -84,15 +86,18 @@ template <int DIM> struct flash : places<KEYS> {
 
     struct work {
         float out[DIM / 2];
-        float part[DIM / 2]; /* the last tile's */
-        float scores[KEYS / 2];
-        unsigned weights[KEYS / 32][4];
+        float sums[KEYS / 2]; /* a tile's scores, then the first DIM / 2 its part of the output */
         rows r;
         factors f;
         unsigned long long q, in_shared; /* descriptors of Q and of the weights */
         unsigned stored;                 /* where this thread's first row of weights lies */
         unsigned phases;                 /* of the stages, a bit each, and of Q */
-        int group, row;
+        int row;
+
+        __device__ __forceinline__ float (&part())[DIM / 2]
+        {
+            return *(float(*)[DIM / 2]) sums;
+        }
     };
 
     /* scores = Q K^T for the warpgroup's 64 rows; not waited for. */
@@ -101,7 +106,7 @@ template <int DIM> struct flash : places<KEYS> {
         unsigned long long k = wgmma_tile(shared_address(of_k), 8 * LINE, 0);
 #pragma unroll
         for (int i = 0; i < DIM / 32; i++)
-            wgmma_e4m3::multiply(w.scores, w.q + 2 * i, k + 2 * i, i > 0);
+            wgmma_e4m3::multiply(w.sums, w.q + 2 * i, k + 2 * i, i > 0);
         wgmma_commit();
     }
 
@@ -111,108 +116,81 @@ template <int DIM> struct flash : places<KEYS> {
         unsigned long long v = wgmma_tile(shared_address(of_v), 8 * LINE, 0);
 #pragma unroll
         for (int i = 0; i < KEYS / 32; i++)
-            if (SHARED_WEIGHTS)
-                wgmma_e4m3::multiply(w.part, w.in_shared + 2 * i, v + 2 * i, i > 0);
-            else
-                wgmma_e4m3_from_registers(w.part, w.weights[i], v + 2 * i, i > 0);
+            wgmma_e4m3::multiply(w.part(), w.in_shared + 2 * i, v + 2 * i, i > 0);
         wgmma_commit();
     }
 
     static __device__ __forceinline__ void weigh(work &w, const attention_arguments &g,
                                                  const place &p, int tile)
     {
-        finish_scores<false, LIFT>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row,
-                                   tile * KEYS, w.r, w.f.score);
+        finish_scores<false, LIFT>(w.sums, g, p.s, w.row - threadIdx.x % 32 / 4, w.row, tile * KEYS,
+                                   w.r, w.f.score);
     }
 
-    /* Into registers, or into lines of the swizzle: a warp's stores meet all banks, and only the
-     * warp itself multiplies its rows. */
-    static __device__ __forceinline__ void pack_weights(work &w)
+    /* Into lines of the swizzle: a warp's stores meet all banks, and only the warp itself
+     * multiplies its rows. */
+    static __device__ __forceinline__ void store_weights(work &w)
     {
 #pragma unroll
         for (int i = 0; i < KEYS / 32; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                const float *x = w.scores + 16 * i + j / 2 * 8 + j % 2 * 2;
+                const float *x = w.sums + 16 * i + j / 2 * 8 + j % 2 * 2;
                 unsigned chunk = 2 * i + j / 2, row = j % 2 * 8;
-                w.weights[i][j] = e4m3::pack(x[0], x[1], x[4], x[5]);
-                if (SHARED_WEIGHTS)
-                    store_shared((w.stored ^ chunk << 4) + row * LINE, w.weights[i][j]);
+                store_shared((w.stored ^ chunk << 4) + row * LINE,
+                             e4m3::pack(x[0], x[1], x[4], x[5]));
             }
-        if (SHARED_WEIGHTS) {
-            tma_fence();
-            __syncwarp();
-        }
+        tma_fence();
+        __syncwarp();
     }
 
-    static __device__ __forceinline__ void add_part(work &w, float shrink0, float shrink1)
+    static __device__ __forceinline__ void add_part(work &w)
     {
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
-            w.out[i] = fmaf(w.out[i], i / 2 % 2 ? shrink1 : shrink0, w.part[i]);
+            w.out[i] = fmaf(w.out[i], w.r.shrink[i / 2 % 2], w.sums[i]);
     }
 
-    /* Scores of the next tile, in STAGE, and the output of the one before it. */
+    /* One tile of keys, in STAGE. */
     template <int STAGE>
     static __device__ __forceinline__ void step(stages &m, const attention_arguments &g,
                                                 const place &p, int tile, work &w)
     {
         barrier_wait(&m.k_full[STAGE], w.phases >> STAGE & 1);
-        if (TURNS)
-            turn_wait(w.group);
-        wgmma_hold(w.part);
+        wgmma_hold(w.sums);
         wgmma_fence();
         ask_scores(w, m.k[STAGE]);
-        barrier_wait(&m.v_full[STAGE ^ 1], w.phases >> (STAGE ^ 1) & 1);
-        w.phases ^= 1 << (STAGE ^ 1);
-        wgmma_fence();
-        ask_part(w, m.v[STAGE ^ 1]);
-        if (TURNS)
-            turn_pass(w.group);
-        wgmma_wait<1>();
-        wgmma_hold(w.scores);
-        leave(&m.k_empty[STAGE]);
-        float shrink0 = w.r.shrink[0], shrink1 = w.r.shrink[1];
-        weigh(w, g, p, tile);
         wgmma_wait<0>();
-        wgmma_hold(w.part);
-        leave(&m.v_empty[STAGE ^ 1]);
-        add_part(w, shrink0, shrink1);
-        pack_weights(w);
+        wgmma_hold(w.sums);
+        leave(&m.k_empty[STAGE]);
+        weigh(w, g, p, tile);
+        store_weights(w);
+        barrier_wait(&m.v_full[STAGE], w.phases >> STAGE & 1);
+        w.phases ^= 1 << STAGE;
+        wgmma_hold(w.sums);
+        wgmma_fence();
+        ask_part(w, m.v[STAGE]);
+        wgmma_wait<0>();
+        wgmma_hold(w.sums);
+        leave(&m.v_empty[STAGE]);
+        add_part(w);
     }
 
     static __device__ __forceinline__ void attend(stages &m, const attention_arguments &g,
                                                   const place &p, work &w)
     {
+        int tile = p.last - 1;
         barrier_wait(&m.q_full, w.phases >> 2 & 1);
         w.phases ^= 4;
-        barrier_wait(&m.k_full[0], w.phases & 1);
-        wgmma_fence();
-        ask_scores(w, m.k[0]);
-        wgmma_wait<0>();
-        wgmma_hold(w.scores);
-        leave(&m.k_empty[0]);
-        weigh(w, g, p, p.last - 1);
-        pack_weights(w);
-        int tile = p.last - 2, last = 0;
-        while (tile >= p.first) {
-            step<1>(m, g, p, tile--, w);
-            last = 1;
+        while (true) {
+            step<0>(m, g, p, tile--, w);
             if (tile < p.first)
                 break;
-            step<0>(m, g, p, tile--, w);
-            last = 0;
+            step<1>(m, g, p, tile--, w);
+            if (tile < p.first)
+                break;
         }
         leave(&m.q_empty);
-        barrier_wait(&m.v_full[last], w.phases >> last & 1);
-        w.phases ^= 1 << last;
-        wgmma_hold(w.part);
-        wgmma_fence();
-        ask_part(w, m.v[last]);
-        wgmma_wait<0>();
-        wgmma_hold(w.part);
-        leave(&m.v_empty[last]);
-        add_part(w, w.r.shrink[0], w.r.shrink[1]);
     }
 
     /* A scale of 0 must not meet minus infinity; scales below 0 are refused with NaN. */
@@ -230,27 +208,25 @@ template <int DIM> struct flash : places<KEYS> {
     {
         work w;
         place p;
-        w.phases = 0;
-        w.group = group;
-        w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
         unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+        w.phases = 0;
+        w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
         w.in_shared = wgmma_tile(shared_address(m.weights[group]), 8 * LINE, 0);
         w.stored = shared_address(m.weights[group]) + row * LINE + (lane / 4 << 4) + lane % 4 * 4;
-        if (TURNS && group == 1)
-            turn_pass(group);
+#pragma unroll
+        for (int i = 0; i < KEYS / 2; i++)
+            w.sums[i] = 0;
         for (int round = 0; in::place_of(g, round, p); round++) {
-            w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+            w.row = p.row + group * 64 + row;
             w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
             w.f = scaled_factors(g, p.s);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
-                w.out[i] = w.part[i] = 0;
+                w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
             store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
         }
-        if (TURNS && group == 0)
-            turn_wait(group); /* takes the turn that is left over */
     }
 
     static __device__ __forceinline__ void run(const attention_arguments &g)
@@ -262,11 +238,11 @@ template <int DIM> struct flash : places<KEYS> {
             make_barriers(m);
         __syncthreads();
         if (group == CONSUMERS) {
-            registers_lower_to<24>();
+            registers_lower_to<32>();
             if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one())
                 produce(m, g);
         } else {
-            registers_raise_to<240>();
+            registers_raise_to<160>();
             consume(m, g, group);
         }
     }

@@ -8,7 +8,9 @@
 #define LOCKSTEP_KERNELS_ATTENTION_ORDER_H
 
 #include "attention.h"
-#define QUERIES 128        /* of a tile */
+#ifndef QUERIES
+#define QUERIES 128 /* of a tile */
+#endif
 #define ORDER_THREADS 1024 /* and as many bins */
 
 /* In the workspace: listed[0].row is how many there are, and they follow. All heads take them. */
@@ -73,7 +75,7 @@ static __device__ __forceinline__ void make_list(const attention_arguments &g)
     bin_tiles(g, bins, list + 1);
 }
 
-/* 128 queries of a head, and the tiles of keys that they see. */
+/* A tile's queries of a head, and the tiles of keys that they see. */
 struct place {
     sequence s;
     int row, first, last; /* tiles from the one before `last` down to `first` */

@@ -9,7 +9,9 @@
 #include "softmax_rows.h"
 #include "wgmma_types.h"
 #define STAGES 2
-#define CONSUMERS 2
+#ifndef CONSUMERS
+#define CONSUMERS 2 /* warpgroups that multiply */
+#endif
 #define THREADS (128 * (1 + CONSUMERS))
 
 /* By one thread, before the block synchronises. */

@@ -61,21 +61,4 @@ WGMMA8(e4m3_e5m2, float, "f32.e4m3.e5m2", ", 1, 1", WGMMA_)
 WGMMA8(e5m2_e4m3, float, "f32.e5m2.e4m3", ", 1, 1", WGMMA_)
 WGMMA8(s8, int, "s32.s8.s8", "", WGMMA_S)
 
-/* sums += A B, or = A B unless `add`, with A from registers: a[2 h + e] of thread t has four
- * numbers of row 16 (t / 32) + t / 4 % 8 + 8 e, at k t % 4 * 4 + 16 h and after. They must not
- * change before the product has been waited for. */
-#define WGMMA8_FROM_REGISTERS(n, first, a0, a1, a2, a3, b_at, add_at)                              \
-    static __device__ __forceinline__ void wgmma_e4m3_from_registers(                              \
-        float(&sums)[first], const unsigned(&a)[4], unsigned long long b, int add)                 \
-    {                                                                                              \
-        asm volatile("{ .reg .pred add; setp.ne.b32 add, %" #add_at ", 0; "                        \
-                     "wgmma.mma_async.sync.aligned.m64n" #n "k32.f32.e4m3.e4m3 {" WGMMA_D_##n      \
-                     "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b_at ", add, 1, 1; }"       \
-                     : WGMMA_##first(sums, 0)                                                      \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));              \
-    }
-WGMMA8_FROM_REGISTERS(64, 32, 32, 33, 34, 35, 36, 37)
-WGMMA8_FROM_REGISTERS(96, 48, 48, 49, 50, 51, 52, 53)
-WGMMA8_FROM_REGISTERS(128, 64, 64, 65, 66, 67, 68, 69)
-
 #endif

@@ -30,7 +30,7 @@ static bool has_tile(int64_t dim)
     return dim == 64 || dim == 96 || dim == 128 || dim == 256;
 }
 
-/* Tiles of 128 queries of a head: as many as packed sequences can have. */
+/* Tiles of 128 queries of a head: as many as packed sequences can have. fp8 has fewer, of 192. */
 static int64_t tiles_of(const struct attention_request *r)
 {
     return r->packed ? r->all_queries / 128 + r->batch : r->batch * ((r->queries + 127) / 128);
@@ -366,7 +366,7 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
 static CUresult plan_fp8(const struct attention_request *r, const struct lk_driver *cuda, int sms,
                          struct attention_plan *plan)
 {
-    enum { QUERIES = 128, KEYS = 128, STAGES = 2, WEIGHTS = 128, LINE = 128, BARRIERS = 1024 };
+    enum { QUERIES = 192, KEYS = 128, STAGES = 2, WEIGHTS = QUERIES, LINE = 128, BARRIERS = 1024 };
     struct attention_launch *launch = plan->launch;
     int64_t tiles = tiles_of(r) * r->heads * r->group;
     if (r->packed)
@@ -377,7 +377,7 @@ static CUresult plan_fp8(const struct attention_request *r, const struct lk_driv
     snprintf(launch->kernel, sizeof launch->kernel, "attention_e4m3_%d", (int)r->dim);
     launch++->grid = (struct zoo_grid){
         .x = (unsigned)(tiles < sms ? tiles : sms),
-        .threads = 384,
+        .threads = 512,
         .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
     plan->launches = (unsigned)(launch - plan->launch);
     return make_maps(cuda, r, ATTENTION_FP8, QUERIES, KEYS, &plan->arguments);

@@ -289,10 +289,11 @@ static CUresult prefill(struct zoo_call *call, int64_t cache_kind, struct cache 
         &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &tokens, &scale);
 }
 
-static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache cache,
-                       unsigned shared)
+/* decode.h: 4 groups of 16 keys for each of 8 warps, if they are quantised. */
+static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache cache)
 {
     const struct zoo_problem *problem = call->problem;
+    unsigned group = 25 * (unsigned)problem->value[KV_DIM];
     if (problem->value[KV_STEP] == KV_PREFILL)
         return prefill(call, cache_kind, cache);
     unsigned parts = parts_of(call);
@@ -304,7 +305,7 @@ static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache c
         call, kernel,
         ((struct zoo_grid){.x = (unsigned)(problem->value[KV_BATCH] * cache.kv_heads) * parts,
                            .threads = 256,
-                           .shared = shared,
+                           .shared = cache_kind == KV_F16 ? 0 : 8 * 4 * group,
                            .cluster = parts > 1 ? parts : 0}),
         &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &scale, &parts);
 }
@@ -314,7 +315,7 @@ static CUresult launch_fused(struct zoo_call *call)
     const struct zoo_problem *problem = call->problem;
     if (problem->value[KV_BATCH] * problem->value[KV_HEADS] == 0)
         return CUDA_SUCCESS;
-    return attend(call, problem->value[KV_CACHE], cache_of(call), 0);
+    return attend(call, problem->value[KV_CACHE], cache_of(call));
 }
 
 /* Keys of a sequence in the workspace, in whole groups of 16. */
@@ -354,7 +355,7 @@ static CUresult launch_dequantised(struct zoo_call *call)
         result = ZOO_LAUNCH(call, "dequantise",
                             ((struct zoo_grid){.x = zoo_ceil_div(all, 256), .threads = 256}),
                             &halves.k, &halves.v, CACHE(cache), &batch, &keys, &dim);
-    return result != CUDA_SUCCESS ? result : attend(call, KV_F16, halves, 0);
+    return result != CUDA_SUCCESS ? result : attend(call, KV_F16, halves);
 }
 
 static bool takes_any(const struct zoo_problem *problem)
