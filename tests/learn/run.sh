@@ -65,7 +65,7 @@ add=mine/week1/day4_first_kernel/add.cu
 [ -z "$(find mine -name 'solution*' -o -name wrong)" ] && [ -f $add ] && echo "ok laid-out" ||
     echo "not ok laid-out: $(find mine)"
 # Every file that a lesson links is in the learner's folder
-expect links 0 '^[1-9][0-9]+ links$' python3 - <<'PY'
+cat >links.py <<'PY'
 import pathlib, re, sys
 links = [(page, target.split("#")[0]) for page in pathlib.Path("mine").rglob("*.md")
          for target in re.findall(r"\]\(([^)]+)\)", re.sub("```.*?```", "", page.read_text(), flags=re.S))
@@ -74,6 +74,7 @@ dead = [f"{page}: {target}" for page, target in links if not (page.parent / targ
 print(dead[0] if dead else f"{len(links)} links")
 sys.exit(bool(dead))
 PY
+expect links 0 '^[1-9][0-9]+ links' python3 links.py
 expect bare 0 '0 of [0-9]+ exercises.*lesson.md' $learn
 expect start-day 0 'add.cu' $learn start week1/day4
 json bare-json 'r["exercise"] == "week1/day4_first_kernel/add" and not r["passed"]' $learn --json
