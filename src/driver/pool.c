@@ -182,7 +182,7 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
 {
     CUcontext context;
     CUstream stream;
-    CUresult status = drv_current(&context);
+    CUresult status = drv_current_of(handle, &context);
     if (status != CUDA_SUCCESS || !address)
         return status;
     drv_enter_lock();

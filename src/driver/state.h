@@ -321,7 +321,9 @@ extern int drv_device_count; /* 0 before cuInit */
 CUresult drv_check_device(CUdevice device);
 /* The current context, if it can work: else the error that the call returns. */
 CUresult drv_current(CUcontext *context);
-/* The same, and the call is refused while a capture forbids it (see capture.c). */
+/* The same; without a current context, the stream's. */
+CUresult drv_current_of(CUstream handle, CUcontext *context);
+/* As drv_current, and the call is refused while a capture forbids it (see capture.c). */
 CUresult drv_current_uncaptured(CUcontext *context);
 CUcontext drv_context_top(void);                      /* NULL if none */
 CUresult drv_device_start(struct drv_device *device); /* makes its machine. Lock held, as for: */
