@@ -101,6 +101,30 @@ def jax_toolkit(module):
     module.cuda_path = ours
 
 
+def bindings_runtime(module):
+    """cuda.bindings has NVIDIA's runtime linked into this module, without symbols, and passes its functions on to
+    other modules as capsules: ours take their place in them. The C signatures are the runtime's own."""
+    import ctypes
+
+    api, by_thread = ctypes.pythonapi, module.__name__.endswith("_ptds")
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
+    api.PyCapsule_New.restype, api.PyCapsule_New.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+    try:
+        major = importlib.import_module("cuda.bindings").__version__.split(".")[0]
+        library = ctypes.CDLL(f"libcudart.so.{major}")
+    except (AttributeError, OSError):
+        return
+    names = module.__pyx_capi__
+    module._lockstep_kept = dict(names)  # the new capsules use their names
+    for name, capsule in module._lockstep_kept.items():
+        plain = name.lstrip("_")
+        for symbol in (plain + "_ptsz", plain + "_ptds", plain) if by_thread else (plain,):
+            if plain.startswith("cuda") and hasattr(library, symbol):
+                address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p)
+                names[name] = api.PyCapsule_New(address, api.PyCapsule_GetName(capsule), None)
+                break
+
+
 hooks = {
     "torch": torch_operators,
     "torchvision": torchvision_operators,
@@ -111,6 +135,8 @@ hooks = {
     "pycuda.compiler": pycuda_ptx,
     "jax._src.hardware_utils": jax_gpu,
     "jax._src.lib": jax_toolkit,
+    "cuda.bindings._internal.runtime": bindings_runtime,
+    "cuda.bindings._internal.runtime_ptds": bindings_runtime,
 }
 
 

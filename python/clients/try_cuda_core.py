@@ -26,6 +26,7 @@ CALLEE = "__device__ int next(int value) { return value + value; }"
 cuda = ctypes.CDLL("libcuda.so.1")
 device = Device(0)
 device.set_current()
+device.sync()  # through the runtime in cuda.bindings
 stream = device.create_stream()
 arch = "sm_" + "".join(str(part) for part in device.compute_capability)
 

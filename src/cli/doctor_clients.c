@@ -20,7 +20,7 @@ static const struct client {
     {"PyTorch", "torch", "try_torch.py", "pip install torch"},
     {"CuPy", "cupy-cuda13x", "try_cupy.py", "pip install cupy-cuda13x"},
     {"tinygrad", "tinygrad", "try_tinygrad.py", "pip install tinygrad"},
-    {"JAX", "jax", "try_jax.py", "pip install 'jax[cuda13]==0.7.2'"},
+    {"JAX", "jax", "try_jax.py", "pip install 'jax[cuda13]==0.10.2'"},
 };
 _Static_assert(sizeof clients / sizeof *clients == DOCTOR_CLIENTS, "doctor.h has their number");
 

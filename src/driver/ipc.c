@@ -15,7 +15,7 @@ enum { PAGE = 4096 };
 #define MAGIC 0x6c6f636b73746570ull
 
 struct shared { /* what the 64 bytes of both kinds of handle have */
-    uint64_t magic, offset, size, id;
+    uint64_t magic, offset, size, id, pool;
     int process, file;
 };
 _Static_assert(sizeof(struct shared) <= sizeof(CUipcMemHandle), "a handle has 64 bytes");
@@ -25,6 +25,13 @@ static CUresult export_allocation(CUcontext context, CUdeviceptr address, bool p
                                   struct shared *shared)
 {
     struct drv_allocation *allocation = drv_allocation_find(address);
+    if (pooled && allocation && allocation->imported && allocation->pool) { /* passed on */
+        *shared = (struct shared){.magic = MAGIC,
+                                  .offset = allocation->imported_offset,
+                                  .size = allocation->size,
+                                  .pool = drv_pool_id(allocation->pool)};
+        return CUDA_SUCCESS;
+    }
     if (!allocation || allocation->kind != SIMT_MEMORY_DEVICE || allocation->imported ||
         pooled != (allocation->pool && drv_pool_may_share(allocation->pool)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -37,6 +44,7 @@ static CUresult export_allocation(CUcontext context, CUdeviceptr address, bool p
         return CUDA_ERROR_OUT_OF_MEMORY;
     shared->size = allocation->size;
     shared->id = allocation->id;
+    shared->pool = pooled ? drv_pool_id(allocation->pool) : 0;
     shared->file = simt_export_file(machine);
     return context->error;
 }
@@ -64,6 +72,7 @@ static CUresult import_allocation(CUcontext context, const struct shared *shared
     *result = drv_allocation_adopt(context, at + inside, shared->size, SIMT_MEMORY_DEVICE);
     (*result)->imported = at;
     (*result)->imported_size = pages;
+    (*result)->imported_offset = shared->offset;
     return CUDA_SUCCESS;
 }
 
@@ -180,7 +189,9 @@ CUresult drv_cuIpcCloseMemHandle(CUdeviceptr address)
     return status;
 }
 
-/* By pools ------------------------------------------------------------------------------------- */
+/* By pools -------------------------------------------------------------------------------------
+ * All pools of a device have one file. Which pool a descriptor stands for is in its position, which
+ * goes with it to other processes. */
 
 CUresult drv_cuMemPoolExportToShareableHandle(void *shared, CUmemoryPool pool,
                                               CUmemAllocationHandleType type,
@@ -194,10 +205,13 @@ CUresult drv_cuMemPoolExportToShareableHandle(void *shared, CUmemoryPool pool,
     CUresult status = drv_device_start(device);
     int file = status == CUDA_SUCCESS ? simt_export_file(device->machine) : -1;
     drv_leave_lock();
-    file = file >= 0 ? dup(file) : -1;
-    if (file >= 0)
-        *(int *)shared = file;
-    return file >= 0 ? CUDA_SUCCESS : status ? status : CUDA_ERROR_OPERATING_SYSTEM;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    file = file >= 0 ? open(path, O_RDWR) : -1;
+    if (file < 0 || lseek(file, (off_t)drv_pool_id(pool), SEEK_SET) < 0)
+        return status ? status : CUDA_ERROR_OPERATING_SYSTEM;
+    *(int *)shared = file;
+    return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *shared,
@@ -215,7 +229,7 @@ CUresult drv_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *shared
     file = fcntl(file, F_DUPFD_CLOEXEC, 0);
     if (file < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
-    *pool = drv_pool_imported(context->device, file);
+    *pool = drv_pool_imported(context->device, file, (uint64_t)lseek(file, 0, SEEK_CUR));
     return CUDA_SUCCESS;
 }
 
@@ -249,7 +263,7 @@ CUresult drv_cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
     if (!address || !data || !drv_alive(pool, DRV_POOL) || drv_pool_file(pool) < 0)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&shared, data, sizeof shared);
-    if (shared.magic != MAGIC)
+    if (shared.magic != MAGIC || shared.pool != drv_pool_id(pool))
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
     status = import_allocation(context, &shared, drv_pool_file(pool), &allocation);

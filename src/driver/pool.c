@@ -21,14 +21,17 @@ struct CUmemPoolHandle_st {
     bool is_default;
     bool may_share; /* with other processes, by a file descriptor */
     int file;       /* of the process that allocates from it; -1: this one */
+    uint64_t id;    /* among the pools of that process */
 };
 
 static CUmemoryPool pool_new(struct drv_device *device, enum simt_memory_kind kind)
 {
+    static uint64_t last_id;
     CUmemoryPool pool = drv_new(sizeof *pool, DRV_POOL);
     pool->device = device;
     pool->kind = kind;
     pool->file = -1;
+    pool->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
     for (int i = 1; i <= 3; i++) /* the three kinds of reuse are on by default */
         pool->attributes[i] = 1;
     return pool;
@@ -53,11 +56,17 @@ CUmemoryPool drv_pool_managed(struct drv_device *device)
     return device->managed_pool;
 }
 
-CUmemoryPool drv_pool_imported(struct drv_device *device, int file)
+CUmemoryPool drv_pool_imported(struct drv_device *device, int file, uint64_t id)
 {
     CUmemoryPool pool = pool_new(device, SIMT_MEMORY_DEVICE);
     pool->file = file;
+    pool->id = id;
     return pool;
+}
+
+uint64_t drv_pool_id(CUmemoryPool pool)
+{
+    return pool->id;
 }
 
 int drv_pool_file(CUmemoryPool pool)
@@ -182,7 +191,7 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
 {
     CUcontext context;
     CUstream stream;
-    CUresult status = drv_current(&context);
+    CUresult status = drv_current_of(handle, &context);
     if (status != CUDA_SUCCESS || !address)
         return status;
     drv_enter_lock();

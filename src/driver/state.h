@@ -321,7 +321,9 @@ extern int drv_device_count; /* 0 before cuInit */
 CUresult drv_check_device(CUdevice device);
 /* The current context, if it can work: else the error that the call returns. */
 CUresult drv_current(CUcontext *context);
-/* The same, and the call is refused while a capture forbids it (see capture.c). */
+/* The same; without a current context, the stream's. */
+CUresult drv_current_of(CUstream handle, CUcontext *context);
+/* As drv_current, and the call is refused while a capture forbids it (see capture.c). */
 CUresult drv_current_uncaptured(CUcontext *context);
 CUcontext drv_context_top(void);                      /* NULL if none */
 CUresult drv_device_start(struct drv_device *device); /* makes its machine. Lock held, as for: */
@@ -389,7 +391,8 @@ struct drv_allocation {
     bool graph_owned;     /* lives as long as the graph that allocates it */
     CUdeviceptr imported; /* of another process (ipc.c): the pages that show it; 0: our own */
     size_t imported_size;
-    unsigned opened; /* how often, by cuIpcOpenMemHandle */
+    uint64_t imported_offset; /* of the allocation in the other's file */
+    unsigned opened;          /* how often, by cuIpcOpenMemHandle */
 };
 /* The user's allocation that contains address; NULL if there is none. Lock held. */
 struct drv_allocation *drv_allocation_find(CUdeviceptr address);
@@ -414,7 +417,8 @@ void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
 CUmemoryPool drv_pool_managed(struct drv_device *device);
 /* A pool for what another process allocates; it gets the file. -1: of our own. */
-CUmemoryPool drv_pool_imported(struct drv_device *device, int file);
+CUmemoryPool drv_pool_imported(struct drv_device *device, int file, uint64_t id);
+uint64_t drv_pool_id(CUmemoryPool pool); /* in the process that allocates from it */
 int drv_pool_file(CUmemoryPool pool);
 bool drv_pool_may_share(CUmemoryPool pool);
 struct drv_device *drv_pool_device(CUmemoryPool pool);

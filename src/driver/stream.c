@@ -73,10 +73,22 @@ CUresult drv_stream_find(CUcontext context, CUstream handle, CUstream *stream)
     return CUDA_SUCCESS;
 }
 
+/* A stream that the program made serves also where no context is current. */
+CUresult drv_current_of(CUstream handle, CUcontext *context)
+{
+    CUresult status = drv_current(context);
+    if (status != CUDA_ERROR_INVALID_CONTEXT || drv_context_top() || handle == NULL ||
+        handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD ||
+        !drv_alive(handle, DRV_STREAM) || handle->destroyed)
+        return status;
+    *context = handle->context;
+    return (*context)->error;
+}
+
 /* For entry points: the current context and the stream, with the lock held on success. */
 static CUresult stream_enter(CUstream handle, CUcontext *context, CUstream *stream)
 {
-    CUresult status = drv_current(context);
+    CUresult status = drv_current_of(handle, context);
     if (status != CUDA_SUCCESS)
         return status;
     drv_enter_lock();

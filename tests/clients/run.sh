@@ -35,6 +35,29 @@ print(subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdou
 SCRIPT
 expect jax-ptxas 0 "'bin', 'nvvm'.*'nvlink', 'ptxas'.*Lockstep's" env PYTHONPATH="$work/packages" "$LOCKSTEP" run --gpu sim:h200 "$work/toolkit.py"
 
+# cuda.bindings passes the functions of NVIDIA's runtime on in capsules: a module that has one as Cython makes it.
+mkdir -p "$work/packages/cuda/bindings/_internal"
+touch "$work/packages/cuda/__init__.py" "$work/packages/cuda/bindings/_internal/__init__.py"
+echo '__version__ = "13.0.0"' >"$work/packages/cuda/bindings/__init__.py"
+cat >"$work/packages/cuda/bindings/_internal/runtime.py" <<'SCRIPT'
+import ctypes
+new = ctypes.pythonapi.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+signature = ctypes.create_string_buffer(b"cudaError_t (int *)")
+__pyx_capi__ = {name: new(64, ctypes.addressof(signature), None) for name in ("_cudaGetDeviceCount", "_cudaOfAnotherRelease")}
+SCRIPT
+cat >"$work/capsules.py" <<'SCRIPT'
+import ctypes
+from cuda.bindings._internal import runtime
+get = ctypes.pythonapi.PyCapsule_GetPointer
+get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+ours, theirs = (get(runtime.__pyx_capi__[name], b"cudaError_t (int *)") for name in sorted(runtime.__pyx_capi__))
+count = ctypes.c_int()
+status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(ours)(ctypes.addressof(count))
+print(f"status {status}, {count.value} GPUs, the other {theirs}")
+SCRIPT
+expect bindings-runtime 0 'status 0, 2 GPUs, the other 64' env PYTHONPATH="$work/packages" "$LOCKSTEP" run --gpu sim:h200x2 "$work/capsules.py"
+
 if [ "$NVCC" = none ]; then
     skip link-objects "there is no nvcc"
 else

@@ -13,7 +13,7 @@ enum { N = 5000, BIG = 3 << 20 };
 
 struct message {
     CUipcMemHandle small, big;
-    CUmemPoolPtrExportData pooled;
+    CUmemPoolPtrExportData pooled, of_another;
 };
 
 static int sockets[2];
@@ -69,6 +69,10 @@ static int add_to_all(void)
     DO(cu->cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)file,
                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     DO(cu->cuMemPoolImportPointer(&pooled, pool, &message.pooled));
+    DO(cu->cuMemPoolExportPointer(&message.pooled, pooled)); /* passed on: the same bytes */
+    DO(cu->cuMemPoolImportPointer(&again, pool, &message.pooled));
+    DO(cu->cuMemFree_v2(again));
+    DO(cu->cuMemPoolImportPointer(&none, pool, &message.of_another) != CUDA_ERROR_INVALID_VALUE);
     DO(cu->cuMemAllocFromPoolAsync(&none, 64, pool, NULL) != CUDA_ERROR_INVALID_VALUE);
     DO(launch_add(small, N, 1, NULL));
     DO(launch_add(big, BIG / 4, 1, NULL));
@@ -94,12 +98,15 @@ static void others_see_it(void **state)
     CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                  .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
-    CUmemoryPool pool;
+    CUmemoryPool pool, other;
+    CUdeviceptr of_other;
     CUdeviceptr before = zeros(7), small = zeros(N), after = zeros(7), big = zeros(BIG / 4), pooled;
     struct message message;
     int file, status;
     OK(cu->cuMemPoolCreate(&pool, &properties));
+    OK(cu->cuMemPoolCreate(&other, &properties));
     OK(cu->cuMemAllocFromPoolAsync(&pooled, 4 * N, pool, NULL));
+    OK(cu->cuMemAllocFromPoolAsync(&of_other, 4 * N, other, NULL));
     OK(cu->cuMemsetD32_v2(before, 3, 7)); /* on the same pages as what is shared */
     OK(cu->cuMemsetD32_v2(after, 4, 7));
     OK(cu->cuMemsetD32_v2(small, 11, N));
@@ -108,6 +115,7 @@ static void others_see_it(void **state)
     OK(cu->cuIpcGetMemHandle(&message.small, small));
     OK(cu->cuIpcGetMemHandle(&message.big, big));
     OK(cu->cuMemPoolExportPointer(&message.pooled, pooled));
+    OK(cu->cuMemPoolExportPointer(&message.of_another, of_other));
     OK(cu->cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                             0));
     expect_all(before, 7, 3);
@@ -126,7 +134,9 @@ static void others_see_it(void **state)
     big = zeros(BIG / 4); /* the same addresses, perhaps */
     expect_all(big, BIG / 4, 0);
     OK(cu->cuMemFreeAsync(pooled, NULL));
+    OK(cu->cuMemFreeAsync(of_other, NULL));
     OK(cu->cuMemPoolDestroy(pool));
+    OK(cu->cuMemPoolDestroy(other));
     OK(cu->cuMemFree_v2(before));
     OK(cu->cuMemFree_v2(small));
     OK(cu->cuMemFree_v2(after));

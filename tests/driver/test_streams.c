@@ -277,9 +277,28 @@ static void threads_share_a_context(void **state)
     }
 }
 
+/* Memory is freed, and waited for, in a stream of the program's where no context is current. */
+static void streams_need_no_current_context(void **state)
+{
+    CUstream stream;
+    CUdeviceptr data;
+    CUcontext popped;
+    OK(cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cu->cuMemAllocAsync(&data, 256, stream));
+    OK(cu->cuCtxGetCurrent(&popped));
+    OK(cu->cuCtxSetCurrent(NULL));
+    OK(cu->cuMemFreeAsync(data, stream));
+    OK(cu->cuStreamSynchronize(stream));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cu->cuStreamSynchronize(NULL));
+    OK(cu->cuCtxSetCurrent(popped));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cu->cuMemFreeAsync(data, stream));
+    OK(cu->cuStreamDestroy_v2(stream));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_need_no_current_context),
         cmocka_unit_test(a_wait_does_not_hold_back_its_write),
         cmocka_unit_test(keeps_order),
         cmocka_unit_test(legacy_stream_orders),
