@@ -87,6 +87,7 @@ template <int DIM> struct flash : places<KEYS> {
     struct work {
         float out[DIM / 2];
         float sums[KEYS / 2]; /* a tile's scores, then the first DIM / 2 its part of the output */
+        float own[DIM == 64 ? DIM / 2 : 1]; /* or here: ptxas would put waits between products */
         rows r;
         factors f;
         unsigned long long q, in_shared; /* descriptors of Q and of the weights */
@@ -96,7 +97,7 @@ template <int DIM> struct flash : places<KEYS> {
 
         __device__ __forceinline__ float (&part())[DIM / 2]
         {
-            return *(float(*)[DIM / 2]) sums;
+            return *(float(*)[DIM / 2])(DIM == 64 ? own : sums);
         }
     };
 
@@ -148,7 +149,7 @@ template <int DIM> struct flash : places<KEYS> {
     {
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
-            w.out[i] = fmaf(w.out[i], w.r.shrink[i / 2 % 2], w.sums[i]);
+            w.out[i] = fmaf(w.out[i], w.r.shrink[i / 2 % 2], w.part()[i]);
     }
 
     /* One tile of keys, in STAGE. */
@@ -167,11 +168,11 @@ template <int DIM> struct flash : places<KEYS> {
         store_weights(w);
         barrier_wait(&m.v_full[STAGE], w.phases >> STAGE & 1);
         w.phases ^= 1 << STAGE;
-        wgmma_hold(w.sums);
+        wgmma_hold(w.part());
         wgmma_fence();
         ask_part(w, m.v[STAGE]);
         wgmma_wait<0>();
-        wgmma_hold(w.sums);
+        wgmma_hold(w.part());
         leave(&m.v_empty[STAGE]);
         add_part(w);
     }
@@ -216,6 +217,9 @@ template <int DIM> struct flash : places<KEYS> {
 #pragma unroll
         for (int i = 0; i < KEYS / 2; i++)
             w.sums[i] = 0;
+#pragma unroll
+        for (int i = 0; i < DIM / 2; i++)
+            w.part()[i] = 0;
         for (int round = 0; in::place_of(g, round, p); round++) {
             w.row = p.row + group * 64 + row;
             w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
