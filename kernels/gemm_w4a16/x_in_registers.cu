@@ -22,6 +22,11 @@ template <int NT> struct room {
     enum { BANDS = 8 / PIECE / NT, SLOTS = 4 / NT };
 };
 
+/* Into the L2, as a hint. */
+static __device__ __forceinline__ void bulk_prefetch(const void *global, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes));
+}
 /* Read once: leaves the L2 before anything else. */
 static __device__ __forceinline__ void bulk_load_once(void *shared, const void *global,
                                                       unsigned bytes, barrier *b)
