@@ -66,12 +66,6 @@ static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned
                  : "memory");
 }
 
-/* Into the L2, as a hint. */
-static __device__ __forceinline__ void bulk_prefetch(const void *global, unsigned bytes)
-{
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes));
-}
-
 /* 128 columns of a warp's tiles: two chunks. */
 template <int TILES, int GROUP> struct unit {
     enum { PER_CHUNK = Tiles<GROUP>::PER_CHUNK };

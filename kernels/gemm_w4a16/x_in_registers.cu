@@ -12,7 +12,7 @@
 #include "bulk.h"
 #include "tiles.h"
 
-#define STAGES 4 // tune: 2 4
+#define STAGES 4 // tune: 2 3 4
 #define PIECE 4  // chunks of 64 columns that a warp has of a band
 #define TEAM 16  // warps of a block, and tiles that it goes over before the next ones
 #define BAND (TEAM * PIECE)
@@ -22,6 +22,11 @@ template <int NT> struct room {
     enum { BANDS = 8 / PIECE / NT, SLOTS = 4 / NT };
 };
 
+/* Into the L2, as a hint. */
+static __device__ __forceinline__ void bulk_prefetch(const void *global, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes));
+}
 /* Read once: leaves the L2 before anything else. */
 static __device__ __forceinline__ void bulk_load_once(void *shared, const void *global,
                                                       unsigned bytes, barrier *b)
@@ -42,79 +47,57 @@ template <int GROUP> struct __align__(128) band
     barrier full, empty;
 };
 
-/* Where a warp is in the numbers of the bands: those of a pass begin with `start`. */
-struct position {
-    int start, tile, band; // number, first tile and first band of the pass
-};
-
 template <int NT, int GROUP> struct layout {
     band<GROUP> ring[STAGES];
     float4 sums[room<NT>::SLOTS][TEAM][NT][32];
     float4 saved[TEAM][NT][32]; // of the tiles of a pass
     uint4 scratch[TEAM][64];    // for x on its way to the registers
     barrier given[room<NT>::SLOTS], taken[room<NT>::SLOTS];
-    position positions[TEAM]; // what is seldom needed takes no registers
 };
 
-/* The kernel's arguments, and what a block has to do: its tiles, TEAM at a time; for these all
- * passes; in each pass all bands of a tile that fit the registers, then those of the next tile. */
-template <int ROWS, int GROUP_, class T> struct work {
-    enum { NT = ROWS == 16 ? 2 : 1, GROUP = GROUP_, BANDS = room<NT>::BANDS };
-    const T *x;
-    const unsigned char *w, *scales;
-    T *y;
-    int m, n, k;
+/* What a block has to do: its tiles, TEAM at a time; for these all passes; in each pass all bands
+ * of a tile that fit the registers, then those of the next tile. */
+struct work {
+    int tiles, chunks, bands, passes;
 
-    __device__ __forceinline__ int tiles(void) const
+    template <int NT> __device__ __forceinline__ void divide(int n, int k)
     {
-        return ((n + 15) / 16 - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x;
-    }
-    __device__ __forceinline__ int chunks(void) const
-    {
-        return (k + 63) / 64;
-    }
-    __device__ __forceinline__ int bands(void) const
-    {
-        return (chunks() + BAND - 1) / BAND;
-    }
-    __device__ __forceinline__ int passes(void) const
-    {
-        return max((bands() + BANDS - 1) / BANDS, 1);
-    }
-    __device__ __forceinline__ int first_row(void) const
-    {
-        return (int)blockIdx.y * NT * 8;
-    }
-    __device__ __forceinline__ int rows(void) const
-    {
-        return min(NT * 8, m - first_row());
+        tiles = ((n + 15) / 16 - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x;
+        chunks = (k + 63) / 64;
+        bands = (chunks + BAND - 1) / BAND;
+        passes = max((bands + room<NT>::BANDS - 1) / room<NT>::BANDS, 1);
     }
     /* In W, of this block's tile i. */
     __device__ __forceinline__ int number_of(int i) const
     {
         return (int)(blockIdx.x + i * gridDim.x);
     }
+};
 
-    /* Fetches a band. They are numbered in the order of their use, and a warp asks for higher and
-     * higher ones. Chunks of a tile are side by side, in codes and scales alike. */
-    __device__ __forceinline__ void fetch(int number, position &p, band<GROUP> *to,
-                                          bool to_l2) const
+/* Fetches bands. They are numbered in the order of their use, and a warp asks for higher and higher
+ * ones. Chunks of a tile are side by side, in codes and scales alike. */
+template <int NT, int GROUP> struct supply {
+    enum { CODES = band<GROUP>::CODES, SCALES = band<GROUP>::SCALES, BANDS = room<NT>::BANDS };
+    work all;
+    const unsigned char *w, *scales;
+    int start, tile, from; // number, first tile and first band of the pass
+
+    __device__ __forceinline__ void fetch(int number, band<GROUP> *to)
     {
-        const int CODES = band<GROUP>::CODES, SCALES = band<GROUP>::SCALES;
-        int wide = min(bands() - p.band, (int)BANDS), uses = min(tiles() - p.tile, TEAM) * wide;
-        while (p.tile < tiles() && number - p.start >= uses) {
-            p.start += uses;
-            p.band += BANDS;
-            if (p.band >= bands())
-                p.band = 0, p.tile += TEAM;
-            wide = min(bands() - p.band, (int)BANDS), uses = min(tiles() - p.tile, TEAM) * wide;
+        int wide = min(all.bands - from, (int)BANDS), uses = min(all.tiles - tile, TEAM) * wide;
+        while (tile < all.tiles && number - start >= uses) {
+            start += uses;
+            from += BANDS;
+            if (from >= all.bands)
+                from = 0, tile += TEAM;
+            wide = min(all.bands - from, (int)BANDS), uses = min(all.tiles - tile, TEAM) * wide;
         }
-        if (p.tile >= tiles() || wide <= 0)
+        if (tile >= all.tiles || wide <= 0)
             return;
-        int i = (number - p.start) / wide, b = p.band + number - p.start - i * wide;
-        size_t at = (size_t)number_of(p.tile + i) * chunks() + b * BAND;
-        unsigned count = (unsigned)min(BAND, chunks() - b * BAND);
-        if (to_l2) {
+        int i = (number - start) / wide, b = from + number - start - i * wide;
+        size_t at = (size_t)all.number_of(tile + i) * all.chunks + b * BAND;
+        unsigned count = (unsigned)min(BAND, all.chunks - b * BAND);
+        if (!to) { // only to the L2
             bulk_prefetch(w + at * CODES, count * CODES);
             bulk_prefetch(scales + at * SCALES, count * SCALES);
             return;
@@ -295,135 +278,146 @@ static __device__ __forceinline__ void add_up(const float4 (*sums)[NT][32], floa
     }
 }
 
-/* Warps hand their sums of a tile over, the turn-th that they have. */
-template <int NT, int GROUP>
-static __device__ __forceinline__ void give(layout<NT, GROUP> &s, const float (&sum)[NT][4],
-                                            unsigned turn, bool chosen)
-{
-    const int SLOTS = room<NT>::SLOTS;
-    unsigned slot = turn % SLOTS;
-    if (turn >= SLOTS)
-        barrier_wait(&s.taken[slot], (turn / SLOTS - 1) % 2);
-#pragma unroll
-    for (int j = 0; j < NT; j++)
-        s.sums[slot][threadIdx.x / 32][j][threadIdx.x % 32] =
-            make_float4(sum[j][0], sum[j][1], sum[j][2], sum[j][3]);
-    __syncwarp();
-    if (chosen)
-        barrier_arrive(&s.given[slot]);
-}
-template <class W, int NT, int GROUP>
-static __device__ __forceinline__ void take(const W &all, layout<NT, GROUP> &s, unsigned turn,
-                                            int tile, int pass, bool chosen)
-{
-    const int SLOTS = room<NT>::SLOTS;
-    unsigned slot = turn % SLOTS;
-    barrier_wait(&s.given[slot], turn / SLOTS % 2);
-    add_up<NT>(s.sums[slot], s.saved[threadIdx.x / 32], pass == 0, pass + 1 == all.passes(),
-               all.y + (long long)all.first_row() * all.n, all.rows(), all.n, all.number_of(tile));
-    __syncwarp();
-    if (chosen)
-        barrier_arrive(&s.taken[slot]);
-}
+/* How warps hand their sums over. Each of a pass's tiles has a warp that adds it up, when it has
+ * multiplied the next tile: the others are done with it by then. */
+template <int NT, int GROUP, class T> struct handing_over {
+    enum { SLOTS = room<NT>::SLOTS };
+    layout<NT, GROUP> &s;
+    T *y;
+    int rows, n, passes;
+    unsigned turn; // tiles so far, of all passes
+    bool owes;     // this warp, to add up a tile:
+    unsigned owed; // its turn
+    int owed_tile, owed_pass;
 
-/* Each of a pass's tiles has a warp that adds it up, when it has multiplied the next tile: the
- * others are done with it by then. */
+    __device__ __forceinline__ void give(const float (&sum)[NT][4], bool chosen)
+    {
+        unsigned slot = turn % SLOTS;
+        if (turn >= SLOTS)
+            barrier_wait(&s.taken[slot], (turn / SLOTS - 1) % 2);
+#pragma unroll
+        for (int j = 0; j < NT; j++)
+            s.sums[slot][threadIdx.x / 32][j][threadIdx.x % 32] =
+                make_float4(sum[j][0], sum[j][1], sum[j][2], sum[j][3]);
+        __syncwarp();
+        if (chosen)
+            barrier_arrive(&s.given[slot]);
+        turn++;
+    }
+    __device__ __forceinline__ void take(bool chosen)
+    {
+        unsigned slot = owed % SLOTS;
+        barrier_wait(&s.given[slot], owed / SLOTS % 2);
+        add_up<NT>(s.sums[slot], s.saved[threadIdx.x / 32], owed_pass == 0, owed_pass + 1 == passes,
+                   y, rows, n, owed_tile);
+        __syncwarp();
+        if (chosen)
+            barrier_arrive(&s.taken[slot]);
+        owes = false;
+    }
+};
+
 template <int ROWS, int NT, int GROUP, class T>
-static __device__ __forceinline__ void multiply_all(const work<ROWS, GROUP, T> &all,
-                                                    layout<NT, GROUP> &s, bool chosen)
+static __device__ __forceinline__ void multiply_all(supply<NT, GROUP> &next,
+                                                    handing_over<NT, GROUP, T> &over, const T *x,
+                                                    int k, bool chosen)
 {
-    const int BANDS = room<NT>::BANDS, NOTHING = -1;
-    int warp = threadIdx.x / 32;
-    int owed = NOTHING;         // tile and pass to be added up
-    unsigned use = 0, turn = 0; // numbers of the band and of the tile
-    for (int begin = 0; begin < all.tiles(); begin += TEAM)
-        for (int pass = 0; pass < all.passes(); pass++) {
+    const int BANDS = room<NT>::BANDS;
+    const work &all = next.all;
+    int warp = threadIdx.x / 32, until = warp ? warp : TEAM; // the warp's turn to fetch
+    int number = until - 1 + STAGES;                         // what it fetches then
+    band<GROUP> *ring = over.s.ring, *here = ring;
+    unsigned parity = 0;
+    for (int begin = 0; begin < all.tiles; begin += TEAM)
+        for (int pass = 0; pass < all.passes; pass++) {
             unsigned v[BANDS][PIECE][4][NT][2];
-            int first = pass * BANDS * BAND + warp * PIECE, bands = all.bands() - pass * BANDS;
-            const T *x = all.x + (long long)all.first_row() * all.k;
+            int first = pass * BANDS * BAND + warp * PIECE, bands = all.bands - pass * BANDS;
+            int tiles = min(TEAM, all.tiles - begin);
             if constexpr (ROWS == 1)
                 for (int b = 0; b < BANDS; b++)
-                    load_groups(v[b], x, all.k, first + b * BAND);
+                    load_groups(v[b], x, k, first + b * BAND);
             else
-                load_x<NT>(v, s.scratch[warp], x, all.rows(), all.k, first);
+                load_x<NT>(v, over.s.scratch[warp], x, over.rows, k, first);
 #pragma unroll 1
-            for (int i = 0; i < min(TEAM, all.tiles() - begin); i++, turn++) {
+            for (int i = 0; i < tiles; i++) {
                 float sum[NT][4] = {};
 #pragma unroll
                 for (int b = 0; b < BANDS; b++) {
                     if (b >= bands)
                         break;
-                    int left = all.chunks() - first - b * BAND;
-                    band<GROUP> &here = s.ring[use % STAGES];
-                    barrier_wait(&here.full, use / STAGES % 2);
+                    int left = all.chunks - first - b * BAND;
+                    barrier_wait(&here->full, parity);
                     if (left >= PIECE)
-                        multiply_some<true, ROWS, NT, GROUP, T>(sum, here, v[b], left);
+                        multiply_some<true, ROWS, NT, GROUP, T>(sum, *here, v[b], left);
                     else if (left > 0)
-                        multiply_some<false, ROWS, NT, GROUP, T>(sum, here, v[b], left);
+                        multiply_some<false, ROWS, NT, GROUP, T>(sum, *here, v[b], left);
                     __syncwarp(); // all lanes have read it
                     if (chosen)
-                        barrier_arrive(&here.empty);
-                    use++;
-                    if (use % TEAM == (unsigned)warp && use > 1 &&
-                        chosen) { // the last but one is free soon
-                        band<GROUP> &last = s.ring[(use - 2) % STAGES];
-                        barrier_wait(&last.empty, (use - 2) / STAGES % 2);
-                        all.fetch((int)use - 2 + STAGES, s.positions[warp], &last, false);
+                        barrier_arrive(&here->empty);
+                    if (until-- == 0) { // the others will be done with the band before
+                        until = TEAM - 1;
+                        if (chosen) {
+                            band<GROUP> *before = here == ring ? ring + STAGES - 1 : here - 1;
+                            barrier_wait(&before->empty, parity ^ (here == ring));
+                            next.fetch(number, before);
+                        }
+                        number += TEAM;
                     }
+                    parity ^= ++here == ring + STAGES;
+                    here = here == ring + STAGES ? ring : here;
                 }
-                if (owed != NOTHING)
-                    take(all, s, turn - 1, owed >> 8, owed & 255, chosen);
-                owed = i == warp ? (begin + i) << 8 | pass : NOTHING;
+                if (over.owes)
+                    over.take(chosen);
+                if (i == warp)
+                    over.owes = true, over.owed = over.turn,
+                    over.owed_tile = all.number_of(begin + i), over.owed_pass = pass;
                 if constexpr (ROWS == 1)
                     add_groups(sum);
-                give(s, sum, turn, chosen);
+                over.give(sum, chosen);
             }
         }
-    if (owed != NOTHING)
-        take(all, s, turn - 1, owed >> 8, owed & 255, chosen);
+    if (over.owes)
+        over.take(chosen);
 }
 
 template <int ROWS, int GROUP, class T>
-static __device__ __forceinline__ void multiply(const work<ROWS, GROUP, T> &all)
+static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, const unsigned *scales,
+                                                T *y, int m, int n, int k)
 {
+    const int NT = ROWS == 16 ? 2 : 1;
     extern __shared__ __align__(128) unsigned char shared[];
-    const int NT = work<ROWS, GROUP, T>::NT, SLOTS = room<NT>::SLOTS;
-    layout<NT, GROUP> &s = *(layout<NT, GROUP> *)(shared + keep(0));
-    int warp = threadIdx.x / 32;
+    layout<NT, GROUP> &s = *(layout<NT, GROUP> *)shared;
+    int first_row = blockIdx.y * NT * 8, warp = threadIdx.x / 32;
     bool chosen = elect_one();
-    if (chosen)
-        s.positions[warp] = position{0, 0, 0};
-    if (warp == 0 && chosen) {
-        for (int i = 0; i < STAGES; i++) {
-            barrier_make(&s.ring[i].full, 1);
-            barrier_make(&s.ring[i].empty, TEAM);
-        }
-        for (int i = 0; i < SLOTS; i++) {
-            barrier_make(&s.given[i], TEAM);
-            barrier_make(&s.taken[i], 1);
-        }
-        barrier_made();
-        position early = {0, 0, 0};
-#pragma unroll 1
-        for (int i = 0; i < STAGES; i++) // W, too, may be the work of the kernel before
-            all.fetch(i, early, nullptr, true);
+    work all;
+    all.divide<NT>(n, k);
+    supply<NT, GROUP> next = {all, (const unsigned char *)w, (const unsigned char *)scales};
+    handing_over<NT, GROUP, T> over = {s, y + (long long)first_row * n};
+    over.rows = min(NT * 8, m - first_row), over.n = n, over.passes = all.passes, over.owes = false;
+    if (threadIdx.x < STAGES) {
+        barrier_make(&s.ring[threadIdx.x].full, 1);
+        barrier_make(&s.ring[threadIdx.x].empty, TEAM);
     }
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-    if (warp == 0 && chosen)
-#pragma unroll 1
-        for (int i = 0; i < STAGES; i++)
-            all.fetch(i, s.positions[0], &s.ring[i], false);
+    if (threadIdx.x < room<NT>::SLOTS) {
+        barrier_make(&s.given[threadIdx.x], TEAM);
+        barrier_make(&s.taken[threadIdx.x], 1);
+    }
+    barrier_made();
     __syncthreads();
-    multiply_all(all, s, chosen);
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (warp < STAGES && chosen)
+        next.fetch(warp, nullptr); // W, too, may be the work of the kernel before
+    cudaGridDependencySynchronize();
+    if (warp < STAGES && chosen)
+        next.fetch(warp, &s.ring[warp]);
+    multiply_all<ROWS>(next, over, x + (long long)first_row * k, k, chosen);
 }
 
 #define ONE_KERNEL(name, ROWS, GROUP, T)                                                           \
     extern "C" __global__ void __launch_bounds__(32 * TEAM, 1)                                     \
-        name(const T *x, const unsigned char *w, const unsigned char *scales, T *y, int m, int n,  \
-             int k)                                                                                \
+        name(const T *x, const uint4 *w, const unsigned *scales, T *y, int m, int n, int k)        \
     {                                                                                              \
-        multiply(work<ROWS, GROUP, T>{x, w, scales, y, m, n, k});                                  \
+        multiply<ROWS, GROUP>(x, w, scales, y, m, n, k);                                           \
     }
 #define OF_TYPE(type)                                                                              \
     ONE_KERNEL(tiles32_##type##_1_rows, 1, 32, type)                                               \

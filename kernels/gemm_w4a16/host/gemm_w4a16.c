@@ -318,14 +318,13 @@ static CUresult launch_bulk(struct zoo_call *call)
 }
 
 /* What a block of x_in_registers needs of shared memory: bands of 64 chunks with their barriers,
- * and for each of 16 warps sums of tiles, saved ones and a place for x; then barriers and
- * what else is seldom needed. */
+ * and for each of 16 warps sums of tiles, saved ones and a place for x; then barriers. */
 static unsigned x_in_registers_shared(const struct zoo_call *call)
 {
     const int64_t *value = call->problem->value;
     unsigned band = 64 * (512 + (value[W_LAYOUT] == W_TILES32 ? 64 : 16)) + 128;
     unsigned wide = value[W_M] > 8 ? 2 : 1;
-    return (unsigned)zoo_tunable(call, "STAGES") * band + 16 * (2048 + wide * 512 + 1024) + 256;
+    return (unsigned)zoo_tunable(call, "STAGES") * band + 16 * (2048 + wide * 512 + 1024) + 128;
 }
 static bool fits_x_in_registers(const struct zoo_call *call)
 {
