@@ -12,13 +12,11 @@
  *             list up to LONG is sorted in shared memory and added; of a longer one the parts are added
  */
 // arch: sm_80
-#include "rows_of.h"
+#include "sums.h"
 
 #define LONG 256   // and below: embedding.c has the same
 #define PART 256
 #define ARRANGE 1024 // threads
-#define IN_FLIGHT 4
-#define ROWS 4 // of the table for a block of sum; embedding.c has the same
 
 struct lists {
     int *count, *begin, *part; // [vocab]: tokens of a row, where its list is, its first part if it is long
@@ -119,36 +117,6 @@ static __device__ __forceinline__ void arrange_list(const I *ids, lists l, long 
     }
 }
 
-/* Of the rows in a list, in its order; of whole vectors IN_FLIGHT loads are under way at a time. */
-template <class T>
-static __device__ __forceinline__ void add_rows(const T *dout, const int *list, int count,
-                                                columns c, float (&sum)[PER<T>])
-{
-    float x[PER<T>];
-    int i = 0;
-#pragma unroll 1
-    for (; c.whole && c.first < c.dim && i + IN_FLIGHT <= count; i += IN_FLIGHT) {
-        uint4 v[IN_FLIGHT];
-#pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++)
-            v[k] = load_once((const uint4 *)(dout + list[i + k] * c.dim + c.first));
-#pragma unroll
-        for (int k = 0; k < IN_FLIGHT; k++) {
-            widen_all<T>(v[k], x);
-#pragma unroll
-            for (int e = 0; e < PER<T>; e++)
-                sum[e] += x[e];
-        }
-    }
-#pragma unroll 1
-    for (; i < count; i++) {
-        load_columns(dout + list[i] * c.dim, c, x);
-#pragma unroll
-        for (int e = 0; e < PER<T>; e++)
-            sum[e] += x[e];
-    }
-}
-
 template <class T>
 static __device__ __forceinline__ void add_part(const T *dout, lists l, long long dim)
 {
@@ -182,15 +150,9 @@ static __device__ __forceinline__ void sort_list(const int *list, int count, int
     __syncthreads();
 }
 
-/* Rows with one or two tokens, or none: most of them. Counts, places and tokens of all ROWS come first, each
- * kind at once, and then all their loads: a block that takes one row after the other mostly waits. */
-template <class T> struct few {
-    int count[ROWS], begin[ROWS], one[ROWS], other[ROWS];
-};
-template <class T>
-static __device__ __forceinline__ few<T> find_few(lists l, long long row, long long vocab)
+static __device__ __forceinline__ few find_few(lists l, long long row, long long vocab)
 {
-    few<T> f;
+    few f;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         f.count[r] = row + r < vocab ? l.count[row + r] : 0;
@@ -206,32 +168,6 @@ static __device__ __forceinline__ few<T> find_few(lists l, long long row, long l
     }
     return f;
 }
-template <class T>
-static __device__ __forceinline__ void write_few(const T *dout, T *dtable, const few<T> &f,
-                                                 long long row, long long vocab, columns c)
-{
-    uint4 one[ROWS], other[ROWS];
-    const uint4 none = make_uint4(0, 0, 0, 0);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        bool has = f.count[r] == 1 || f.count[r] == 2, two = f.count[r] == 2;
-        one[r] = has ? load_once((const uint4 *)(dout + f.one[r] * c.dim + c.first)) : none;
-        other[r] = two ? load_once((const uint4 *)(dout + f.other[r] * c.dim + c.first)) : none;
-    }
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        float x[PER<T>], y[PER<T>];
-        if (row + r >= vocab || f.count[r] > 2)
-            continue;
-        widen_all<T>(one[r], x);
-        widen_all<T>(other[r], y);
-#pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            x[k] = f.count[r] == 2 ? x[k] + y[k] : x[k]; // -0 stays
-        store_stream((uint4 *)(dtable + (row + r) * c.dim + c.first), narrow_all<T>(x));
-    }
-}
-
 /* Any row, by itself; every thread of the block calls it. */
 template <class T>
 static __device__ __forceinline__ void sum_row(const T *dout, T *dtable, lists l, long long row,
@@ -262,7 +198,7 @@ static __device__ __forceinline__ void sum_rows(const T *dout, T *dtable, lists 
     long long row = (long long)blockIdx.x * ROWS;
     columns c = columns_of<T>((long long)blockIdx.y * blockDim.x * PER<T>, threadIdx.x, blockDim.x,
                               dim, in_vectors(dout, dtable, dim));
-    few<T> f = find_few<T>(l, row, vocab);
+    few f = find_few(l, row, vocab);
     if (c.whole && c.first < dim)
         write_few(dout, dtable, f, row, vocab, c);
 #pragma unroll

@@ -117,13 +117,13 @@ template <class T> struct arrays {
 };
 
 /* Do all rows consist of whole vectors at multiples of 16 bytes? An array that is not used is NULL.
- * If everything is dropped, elements are taken one by one as well: nobody needs that fast. */
+ * If everything is dropped, or there are more than 2^35 of them, elements are taken one by one as well:
+ * nobody needs that fast. */
 template <class T> static __device__ __forceinline__ bool in_vectors(arrays<T> a, dropout d)
 {
-    return d.threshold < 65536 && ((size_t)a.x | (size_t)a.bias | (size_t)a.other | (size_t)a.out |
-                                   (size_t)(a.cols * sizeof(T))) %
-                                          16 ==
-                                      0;
+    size_t places = (size_t)a.x | (size_t)a.bias | (size_t)a.other | (size_t)a.out;
+    return d.threshold < 65536 && a.rows * a.cols >> 35 == 0 &&
+           (places | (size_t)(a.cols * sizeof(T))) % 16 == 0;
 }
 
 static __device__ __forceinline__ bool is_one_dropped(dropout d, unsigned long long at)
@@ -139,6 +139,14 @@ static __device__ __forceinline__ void do_element(arrays<T> a, dropout d, long l
     narrow(forward<Chain>(dropping_of(d), is_one_dropped(d, at), widen(a.x[at]),
                           widen(a.bias[column]), Chain::residual ? widen(a.other[at]) : 0.0f),
            &a.out[at]);
+}
+
+/* The random words of the vector at `at`. The counter's second word is 0 (in_vectors), so that of the first
+ * two rounds half is the same for all. */
+template <class T>
+static __device__ __forceinline__ uint4 words_of(dropout d, const round_keys &keys, long long at)
+{
+    return words_from<PER<T>>(philox(counter_of(d.stream, (unsigned)(at / 8)), keys), at);
 }
 
 /* 16 bytes of each array: load, then compute and store. */
@@ -179,7 +187,7 @@ static __device__ __forceinline__ void do_vector(arrays<T> a, dropout d, const r
                           dropout{stream_of(seed, offset, state), threshold, scale});              \
     }
 #define BACKWARD_KERNEL(name, Chain, T, variant, threads)                                          \
-    extern "C" __global__ void __launch_bounds__(threads)                                          \
+    extern "C" __global__ void __launch_bounds__(threads, 1024 / threads)                          \
         name(const T *x, const T *bias, const T *other, T *out, long long rows, long long cols,    \
              unsigned threshold, float scale, long long seed, long long offset,                    \
              const long long *state, float *parts)                                                 \

@@ -8,21 +8,16 @@
 
 #include "rows.h"
 
-/* Over `bits` bits of the place among the N numbers of a thread. */
-template <int N> static __device__ __forceinline__ void butterflies(float (&v)[N], int bits)
+/* Over one bit of the place among the N numbers of a thread. */
+template <int N> static __device__ __forceinline__ void butterfly(float (&v)[N], int bit)
 {
 #pragma unroll
-    for (int bit = 0; 1 << bit < N; bit++) {
-        if (bit >= bits)
-            break;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            if (!(k >> bit & 1)) {
-                float low = v[k], high = v[k | 1 << bit];
-                v[k] = low + high;
-                v[k | 1 << bit] = low - high;
-            }
-    }
+    for (int k = 0; k < N; k++)
+        if (!(k >> bit & 1)) {
+            float low = v[k], high = v[k | 1 << bit];
+            v[k] = low + high;
+            v[k | 1 << bit] = low - high;
+        }
 }
 
 #define FOR_TYPES(KERNEL)                                                                          \

@@ -129,9 +129,13 @@ struct Int4 {
     static constexpr float LARGEST = 7;
     static __device__ __forceinline__ unsigned pack(const float *x)
     {
-        unsigned codes = 0;
-        for (int k = 0; k < 4; k++)
-            codes |= (unsigned)(max(min(__float2int_rn(x[k]), 7), -8) & 15) << 4 * k;
+        unsigned high, codes;
+        asm("cvt.pack.sat.s4.s32.b32 %0, %1, %2, 0;"
+            : "=r"(high)
+            : "r"(__float2int_rn(x[3])), "r"(__float2int_rn(x[2])));
+        asm("cvt.pack.sat.s4.s32.b32 %0, %1, %2, %3;"
+            : "=r"(codes)
+            : "r"(__float2int_rn(x[1])), "r"(__float2int_rn(x[0])), "r"(high));
         return codes;
     }
     static __device__ __forceinline__ void unpack(unsigned codes, float *x)

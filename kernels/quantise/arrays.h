@@ -86,12 +86,23 @@ template <class F> static __device__ __forceinline__ float dither(float x, unsig
     return copysignf(whole * unit, x);
 }
 
-/* N numbers, scaled already, from this row and column on, as codes: 4 to a word of 32 or 16 bits. */
+/* N numbers, scaled already, as codes: 4 to a word of 32 or 16 bits. */
+template <class F, int N>
+static __device__ __forceinline__ void pack_all(const float (&x)[N], unsigned (&codes)[N * F::BITS / 32])
+{
+    unsigned part[N / 4];
+#pragma unroll
+    for (int k = 0; k < N; k += 4)
+        part[k / 4] = F::pack(x + k);
+#pragma unroll
+    for (int k = 0; k < N * F::BITS / 32; k++)
+        codes[k] = F::BITS == 8 ? part[k] : part[2 * k] | part[2 * k + 1] << 16;
+}
+/* The same by chance, where that is asked for; from this row and column on. */
 template <class F, int N>
 static __device__ __forceinline__ void encode(const arrays &a, float (&x)[N], long long row, int col,
                                               unsigned (&codes)[N * F::BITS / 32])
 {
-    unsigned part[N / 4];
     if (a.stochastic) {
 #pragma unroll
         for (int k = 0; k < N; k += 4) {
@@ -102,12 +113,7 @@ static __device__ __forceinline__ void encode(const arrays &a, float (&x)[N], lo
             x[k + 3] = dither<F>(x[k + 3], r.w);
         }
     }
-#pragma unroll
-    for (int k = 0; k < N; k += 4)
-        part[k / 4] = F::pack(x + k);
-#pragma unroll
-    for (int k = 0; k < N * F::BITS / 32; k++)
-        codes[k] = F::BITS == 8 ? part[k] : part[2 * k] | part[2 * k + 1] << 16;
+    pack_all<F>(x, codes);
 }
 /* The scale of the block whose byte is at scales[at]. */
 template <class F>

@@ -38,16 +38,26 @@ template <class T> static __device__ __forceinline__ uint4 load_some(const T *x,
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+template <class T>
+static __device__ __forceinline__ void load_vectors(const T *x, uint4 (&raw)[CHUNK / PER<T>])
+{
+#pragma unroll
+    for (int v = 0; v < CHUNK / PER<T>; v++) // through the L1: the next vector shares its sectors
+        raw[v] = ((const uint4 *)x)[v];
+}
 /* What lies behind the row's end is 0. */
 template <class T>
 static __device__ __forceinline__ void load_chunk(const arrays &a, long long row, int col,
                                                   bool vectors, uint4 (&raw)[CHUNK / PER<T>])
 {
     const T *x = (const T *)a.x + row * a.cols + col;
+    if (vectors) {
+        load_vectors(x, raw);
+        return;
+    }
 #pragma unroll
-    for (int v = 0; v < CHUNK / PER<T>; v++) // through the L1: the next vector shares its sectors
-        raw[v] = vectors ? ((const uint4 *)x)[v]
-                         : load_some(x + v * PER<T>, a.cols - col - v * PER<T>);
+    for (int v = 0; v < CHUNK / PER<T>; v++)
+        raw[v] = load_some(x + v * PER<T>, a.cols - col - v * PER<T>);
 }
 template <class T>
 static __device__ __forceinline__ void widen_chunk(const uint4 (&raw)[CHUNK / PER<T>],
@@ -80,18 +90,24 @@ template <int N> static __device__ __forceinline__ float largest_of(const float 
 }
 
 template <class F>
+static __device__ __forceinline__ void store_vectors(unsigned char *q,
+                                                     const unsigned (&codes)[CHUNK * F::BITS / 32])
+{
+    if constexpr (CHUNK * F::BITS == 128)
+        *(uint4 *)q = make_uint4(codes[0], codes[1], codes[2], codes[3]);
+    else if constexpr (CHUNK * F::BITS == 64)
+        *(uint2 *)q = make_uint2(codes[0], codes[1]);
+    else
+        *(unsigned *)q = codes[0];
+}
+template <class F>
 static __device__ __forceinline__ void store_chunk(const arrays &a, long long row, int col,
                                                    bool vectors,
                                                    const unsigned (&codes)[CHUNK * F::BITS / 32])
 {
     unsigned char *q = a.q + row * bytes_of<F>(a.cols) + col * F::BITS / 8;
     if (vectors) {
-        if constexpr (CHUNK * F::BITS == 128)
-            *(uint4 *)q = make_uint4(codes[0], codes[1], codes[2], codes[3]);
-        else if constexpr (CHUNK * F::BITS == 64)
-            *(uint2 *)q = make_uint2(codes[0], codes[1]);
-        else
-            *(unsigned *)q = codes[0];
+        store_vectors<F>(q, codes);
         return;
     }
 #pragma unroll

@@ -6,6 +6,7 @@
  */
 // arch: sm_90
 #include "chunks.h"
+#include "packed.h"
 
 #define BLOCK 256 // tune: 128 256 512
 #define ROWS 128 // tune: 32 64 128 256
@@ -109,14 +110,12 @@ static __device__ __forceinline__ void largest(const arrays &a, unsigned *of_sca
         largest_of_tensor<T>(a, of_scale);
 }
 
-/* The factor for a chunk whose block's largest number is `size`; the block's first lane stores the
- * scale. */
+/* The factor for a chunk of block `at`, whose largest number is `size`; the block's first lane stores
+ * the scale. */
 template <class F>
-static __device__ __forceinline__ float factor_of_block(const arrays &a, float size, long long row,
-                                                        int col)
+static __device__ __forceinline__ float factor_of_block(const arrays &a, float size, long long at,
+                                                        bool first)
 {
-    bool first = row < a.rows && col < a.cols && (col & (a.block - 1)) == 0;
-    long long at = row * blocks_of(a) + block_of(a, col);
     if (F::SCALES == FLOATS) {
         quantiser q = quantiser_to(F::LARGEST, size);
         if (first)
@@ -158,7 +157,9 @@ static __device__ __forceinline__ void quantise_chunk(const arrays &a, spot p, u
     float x[CHUNK], factor = 1;
     widen_chunk<T>(raw, x);
     if (a.by == BY_BLOCKS && !(F::SCALES == FLOATS && a.factors)) {
-        factor = factor_of_block<F>(a, max_lanes(largest_of(x), lanes), p.row, p.col);
+        bool first = p.row < a.rows && p.col < a.cols && (p.col & (a.block - 1)) == 0;
+        factor = factor_of_block<F>(a, max_lanes(largest_of(x), lanes),
+                                    p.row * blocks_of(a) + block_of(a, p.col), first);
     } else if (a.by == BY_CHANNEL) {
 #pragma unroll
         for (int k = 0; k < CHUNK; k++)
@@ -170,9 +171,49 @@ static __device__ __forceinline__ void quantise_chunk(const arrays &a, spot p, u
         finish_chunk<F>(a, p.row, p.col, vectors, x, factor);
 }
 
+/* Where rows are whole blocks and vectors, the array is one long row of them: no thread needs to know
+ * its row. */
+template <class F, class T> static __device__ __forceinline__ void quantise_flat(const arrays &a)
+{
+    unsigned i = blockIdx.x * BLOCK + threadIdx.x;
+    const unsigned log = F::SCALES == POWERS       ? 1
+                         : F::SCALES == TWO_LEVELS ? 0
+                                                   : 31 - __clz(a.block / CHUNK);
+    const unsigned lanes = 1u << log, at = i >> log;
+    bool inside = i < a.rows * a.cols / CHUNK, first = inside && (i & (lanes - 1)) == 0;
+    uint4 raw[CHUNK / PER<T>] = {};
+    unsigned codes[CHUNK * F::BITS / 32];
+    if (inside)
+        load_vectors<T>((const T *)a.x + (size_t)i * CHUNK, raw);
+    if constexpr (IS_PACKED<F, T>) {
+        unsigned scale = e8m0_of(max_lanes(largest_packed(raw), lanes), F::TOP);
+        if (!inside)
+            return;
+        if (first)
+            ((unsigned char *)a.scales)[at] = (unsigned char)scale;
+        pack_chunk(raw, scale, codes);
+    } else {
+        float x[CHUNK];
+        widen_chunk<T>(raw, x);
+        float factor = factor_of_block<F>(a, max_lanes(largest_of(x), lanes), at, first);
+        if (!inside)
+            return;
+#pragma unroll
+        for (int k = 0; k < CHUNK; k++)
+            x[k] *= factor;
+        pack_all<F>(x, codes);
+    }
+    store_vectors<F>(a.q + (size_t)i * (CHUNK * F::BITS / 8), codes);
+}
+
 /* The lanes of a block of numbers lie side by side: rows end with its last lane. */
 template <class F, class T> static __device__ __forceinline__ void quantise(const arrays &a)
 {
+    if (a.by == BY_BLOCKS && !(F::SCALES == FLOATS && a.factors) && !a.stochastic &&
+        (a.cols & (a.block - 1)) == 0 && in_vectors<F, T>(a)) {
+        quantise_flat<F, T>(a);
+        return;
+    }
     unsigned lanes = a.by == BY_BLOCKS ? a.block / CHUNK : 1;
     unsigned chunks = a.by == BY_BLOCKS ? blocks_of(a) * lanes : (a.cols + CHUNK - 1) / CHUNK;
     bool vectors = in_vectors<F, T>(a);

@@ -286,6 +286,73 @@ static CUresult launch_sorted(struct zoo_call *call)
     return status;
 }
 
+/* As in ranges.cu. A warp has a count for each row of a range. */
+enum { RANGE_LONG = 64, RANGE_MOST = 1024, RANGE_WARPS = 32, RANGE_SUM_BLOCK = 256 };
+
+static int64_t rows_of_range(const struct zoo_call *call)
+{
+    int64_t rows = zoo_ceil_div(call->problem->value[EMB_VOCAB], call->device->sm_count);
+    return rows < RANGE_MOST ? rows : RANGE_MOST;
+}
+static unsigned shared_of_range(const struct zoo_call *call)
+{
+    return (unsigned)(RANGE_WARPS * rows_of_range(call)) * 4;
+}
+static unsigned range_sum_threads(const struct zoo_problem *problem)
+{
+    int64_t vectors = zoo_ceil_div(problem->value[EMB_DIM], per_vector(problem));
+    return vectors < RANGE_SUM_BLOCK ? zoo_ceil_div(vectors, 32) * 32 : RANGE_SUM_BLOCK;
+}
+static int64_t slots_of(const struct zoo_problem *problem)
+{
+    return problem->value[EMB_TOKENS] / RANGE_LONG + 1;
+}
+static int64_t whole_vectors(int64_t words)
+{
+    return (words + 3) / 4 * 4;
+}
+static size_t workspace_ranges(const struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    if (!has_rows(problem))
+        return 0;
+    int64_t slots = slots_of(problem);
+    int64_t arrived = slots * slices_of(problem, range_sum_threads(problem));
+    return (size_t)(whole_vectors(problem->value[EMB_VOCAB] + 1) +
+                    whole_vectors(problem->value[EMB_TOKENS]) + 4 * slots + whole_vectors(arrived) +
+                    slots * problem->value[EMB_DIM]) *
+           4;
+}
+
+static CUresult launch_ranges(struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    int64_t tokens = problem->value[EMB_TOKENS], vocab = problem->value[EMB_VOCAB];
+    int64_t dim = problem->value[EMB_DIM];
+    char lists[16], sum[16];
+    if (!has_rows(problem))
+        return CUDA_SUCCESS;
+    unsigned threads = range_sum_threads(problem);
+    int slices = (int)slices_of(problem, threads), most = (int)rows_of_range(call);
+    int64_t items = slots_of(problem) + zoo_ceil_div(vocab, SUM_ROWS);
+    snprintf(lists, sizeof lists, "lists_%s", indices[problem->value[EMB_INDEX]]);
+    snprintf(sum, sizeof sum, "sum_%s", types[problem->value[EMB_TYPE]]);
+    struct zoo_grid by_ranges = {
+        .x = zoo_ceil_div(vocab, most), .threads = 1024, .shared = shared_of_range(call)};
+    struct zoo_grid by_rows = {
+        .x = (unsigned)(items * slices), .threads = threads, .overlaps = true};
+    CUresult status = ZOO_LAUNCH(call, lists, by_ranges, &call->buffer[IDS], &call->workspace,
+                                 &tokens, &vocab, &most, &slices);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, sum, by_rows, &call->buffer[IN], &call->buffer[OUT], &call->workspace,
+                      &tokens, &vocab, &dim, &slices);
+}
+static bool fits_ranges(const struct zoo_call *call)
+{
+    return call->device->shared_per_block >= (int)shared_of_range(call);
+}
+
 static bool takes_forward(const struct zoo_problem *problem)
 {
     return !is_backward(problem);
@@ -316,6 +383,8 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"sorted", "backward: tokens are listed by number, and each row is written once", launch_sorted,
      workspace_sorted, .takes = takes_backward, .traits = ZOO_DETERMINISTIC},
+    {"ranges", "backward: a block for each SM lists a range's tokens; two launches", launch_ranges,
+     workspace_ranges, .takes = takes_backward, .fits = fits_ranges, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {

@@ -152,26 +152,55 @@ static bool fits_shared(const struct zoo_call *call)
            (int)sizeof(float) * (int)call->problem->value[HADAMARD_SIZE];
 }
 
-enum { EACH = 8, TILE_LOG = 11, MOST_REGISTERS_LOG = 13 };
+/* Of registers and tensor_cores: 32 numbers a thread, at least four warps. Blocks of numbers of
+ * more than 1024 pass through shared memory, in f32 and with gaps. */
+enum { MOST_TILE_LOG = 14, MOST_WARP_LOG = 10, LEAST_PRODUCT_LOG = 5 };
 static bool takes_registers(const struct zoo_problem *problem)
 {
-    return is_power(problem) && log_of(problem) <= MOST_REGISTERS_LOG;
+    return is_power(problem) && log_of(problem) <= MOST_TILE_LOG;
+}
+static bool takes_tensor_cores(const struct zoo_problem *problem)
+{
+    return takes_registers(problem) && type_of(problem) != ZOO_F32 &&
+           log_of(problem) >= LEAST_PRODUCT_LOG;
+}
+static unsigned threads_of(const struct zoo_problem *problem)
+{
+    int64_t size = problem->value[HADAMARD_SIZE];
+    return size > 4096 ? (unsigned)(size / 32) : 128;
+}
+static unsigned shared_of(const struct zoo_problem *problem)
+{
+    unsigned tile = 32 * threads_of(problem);
+    return log_of(problem) > MOST_WARP_LOG ? (tile + tile / 8) * 4 : 0;
+}
+static bool fits_tiles(const struct zoo_call *call)
+{
+    return call->device->shared_per_block >= (int)shared_of(call->problem);
 }
 
-static CUresult launch_registers(struct zoo_call *call)
+static CUresult launch_tiles(struct zoo_call *call, const char *variant)
 {
     const struct zoo_problem *problem = call->problem;
     int log = log_of(problem);
-    int64_t n = elements(problem), tile = (int64_t)1 << (log > TILE_LOG ? log : TILE_LOG);
+    int64_t n = elements(problem);
     float scale = scale_of(problem);
     char kernel[24];
     if (n == 0)
         return CUDA_SUCCESS;
-    snprintf(kernel, sizeof kernel, "registers_%s", types[problem->value[HADAMARD_TYPE]]);
-    struct zoo_grid grid = {.x = zoo_ceil_div(n, tile),
-                            .threads = (unsigned)(tile / EACH),
-                            .shared = log > 8 ? (unsigned)(tile + tile / 32) * 4 : 0};
+    snprintf(kernel, sizeof kernel, "%s_%s", variant, types[problem->value[HADAMARD_TYPE]]);
+    struct zoo_grid grid = {.x = zoo_ceil_div(n, 32 * (int64_t)threads_of(problem)),
+                            .threads = threads_of(problem),
+                            .shared = shared_of(problem)};
     return ZOO_LAUNCH(call, kernel, grid, &call->buffer[X], &call->buffer[Y], &n, &log, &scale);
+}
+static CUresult launch_registers(struct zoo_call *call)
+{
+    return launch_tiles(call, "registers");
+}
+static CUresult launch_tensor_cores(struct zoo_call *call)
+{
+    return launch_tiles(call, "tensor_cores");
 }
 
 static const struct zoo_variant variants[] = {
@@ -179,8 +208,11 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"shared", "a block waits in shared memory while all bits are done", launch_shared,
      .takes = is_power, .fits = fits_shared, .traits = ZOO_DETERMINISTIC},
-    {"registers", "eight numbers a thread: bits in registers, by shuffles, by two exchanges",
-     launch_registers, .takes = takes_registers, .traits = ZOO_DETERMINISTIC},
+    {"registers", "32 numbers a thread: bits in registers, by shuffles, by one exchange",
+     launch_registers, .takes = takes_registers, .fits = fits_tiles, .traits = ZOO_DETERMINISTIC},
+    {"tensor_cores", "16-bit types: four bits in one product with a matrix of 1 and -1",
+     launch_tensor_cores, .takes = takes_tensor_cores, .fits = fits_tiles,
+     .traits = ZOO_DETERMINISTIC},
     {0}};
 
 /* python/peer_torch.py has the function. */
