@@ -341,10 +341,10 @@ bool export_record(const struct zoo_device *device, const struct zoo_problem *pr
     now.source = source;
     now.resident = resident;
 
-    /* Where the resident blocks are known, load() looks at no image: one that is not NULL spares the
-     * unpacking of the variant's own, which takes most of a recording's time. */
-    struct zoo_kernels *kernels = zoo_kernels_load(&noting, problem->family, variant,
-                                                   resident ? "" : NULL, tuning, message);
+    /* Where the resident blocks are known, load() looks at no image: one that is not NULL spares
+     * the unpacking of the variant's own, which takes most of a recording's time. */
+    struct zoo_kernels *kernels =
+        zoo_kernels_load(&noting, problem->family, variant, resident ? "" : NULL, tuning, message);
     if (!kernels)
         return false;
     struct zoo_call call = {.problem = problem, .device = &noting, .kernels = kernels};

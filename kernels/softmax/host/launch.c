@@ -186,8 +186,8 @@ static int vectors_each(const struct zoo_call *call)
 static bool is_plain(const struct zoo_call *call)
 {
     return call->problem->value[SM_MASK] == 0 && lie_alike(call) &&
-           vectors_touched(call) * VECTOR == call->problem->value[SM_COLS] *
-                                                 zoo_type_bytes[softmax_type(call->problem)];
+           vectors_touched(call) * VECTOR ==
+               call->problem->value[SM_COLS] * zoo_type_bytes[softmax_type(call->problem)];
 }
 
 CUresult softmax_launch_generic(struct zoo_call *call)
