@@ -218,18 +218,18 @@ CUresult drv_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *shared
                                                 CUmemAllocationHandleType type,
                                                 unsigned long long flags)
 {
-    CUcontext context;
-    CUresult status = drv_current(&context);
+    CUcontext context = drv_context_top(); /* it needs none */
     int file = (int)(intptr_t)shared;
-    if (status != CUDA_SUCCESS)
-        return status;
+    if (!drv_device_count)
+        return CUDA_ERROR_NOT_INITIALIZED;
     if (!pool || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         !simt_is_export_file(file))
         return CUDA_ERROR_INVALID_VALUE;
     file = fcntl(file, F_DUPFD_CLOEXEC, 0);
     if (file < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
-    *pool = drv_pool_imported(context->device, file, (uint64_t)lseek(file, 0, SEEK_CUR));
+    *pool = drv_pool_imported(context ? context->device : drv_devices, file,
+                              (uint64_t)lseek(file, 0, SEEK_CUR));
     return CUDA_SUCCESS;
 }
 

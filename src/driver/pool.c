@@ -4,7 +4,7 @@
  * when the free reaches its turn in the stream. A pool keeps the counts that programs ask for; it
  * keeps no freed memory for later, because taking new memory costs nothing here.
  */
-#include "driver/state.h"
+#include "driver/virtual.h"
 
 #include "base/arena.h"
 #include "simt/memory_events.h"

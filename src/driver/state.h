@@ -416,12 +416,6 @@ bool drv_is_device_address(CUdeviceptr address);
 void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
 CUmemoryPool drv_pool_managed(struct drv_device *device);
-/* A pool for what another process allocates; it gets the file. -1: of our own. */
-CUmemoryPool drv_pool_imported(struct drv_device *device, int file, uint64_t id);
-uint64_t drv_pool_id(CUmemoryPool pool); /* in the process that allocates from it */
-int drv_pool_file(CUmemoryPool pool);
-bool drv_pool_may_share(CUmemoryPool pool);
-struct drv_device *drv_pool_device(CUmemoryPool pool);
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
 /* Modelled time: an engine of the device is busy for `seconds`, from *clock at the earliest; *clock

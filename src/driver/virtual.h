@@ -1,5 +1,6 @@
 /*
- * virtual.h: what pointer.c and copies ask about addresses that virtual.c has mapped.
+ * virtual.h: what pointer.c and copies ask about addresses that virtual.c has mapped, and ipc.c
+ * about pools.
  */
 #ifndef LOCKSTEP_DRIVER_VIRTUAL_H
 #define LOCKSTEP_DRIVER_VIRTUAL_H
@@ -24,5 +25,14 @@ struct drv_virtual {
 bool drv_virtual_find(CUdeviceptr address, struct drv_virtual *found);
 /* Is some of it mapped memory that nobody may write to? */
 bool drv_virtual_read_only(CUdeviceptr address, size_t size);
+
+/* Pools that are shared with other processes: ipc.c. */
+
+/* A pool for what another process allocates; it gets the file. -1: of our own. */
+CUmemoryPool drv_pool_imported(struct drv_device *device, int file, uint64_t id);
+uint64_t drv_pool_id(CUmemoryPool pool); /* in the process that allocates from it */
+int drv_pool_file(CUmemoryPool pool);
+bool drv_pool_may_share(CUmemoryPool pool);
+struct drv_device *drv_pool_device(CUmemoryPool pool);
 
 #endif

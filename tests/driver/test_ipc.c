@@ -66,8 +66,10 @@ static int add_to_all(void)
     DO(cu->cuIpcOpenMemHandle_v2(&again, message.small, 1));
     DO(again != small); /* it is counted */
     DO(cu->cuIpcOpenMemHandle_v2(&big, message.big, 1));
+    DO(cu->cuCtxSetCurrent(NULL)); /* the next needs no context */
     DO(cu->cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)file,
                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    DO(cu->cuCtxSetCurrent(context));
     DO(cu->cuMemPoolImportPointer(&pooled, pool, &message.pooled));
     DO(cu->cuMemPoolExportPointer(&message.pooled, pooled)); /* passed on: the same bytes */
     DO(cu->cuMemPoolImportPointer(&again, pool, &message.pooled));
