@@ -61,6 +61,27 @@ static __device__ __forceinline__ int quotient(int a, int b, float per_b)
     return q + (rest >= b) - (rest < 0);
 }
 
+/* Four neighbours of a warp exchange: word i of neighbour j becomes word j of neighbour i. Sums lie
+ * by pairs of columns, memory by pieces of eight. */
+static __device__ __forceinline__ uint4 exchange_in_fours(uint4 w)
+{
+    bool odd = threadIdx.x & 1, high = threadIdx.x & 2;
+    unsigned x = __shfl_xor_sync(0xffffffff, odd ? w.x : w.y, 1);
+    unsigned y = __shfl_xor_sync(0xffffffff, odd ? w.z : w.w, 1);
+    unsigned a = odd ? x : w.x, b = odd ? w.y : x, c = odd ? y : w.z, d = odd ? w.w : y;
+    x = __shfl_xor_sync(0xffffffff, high ? a : c, 2);
+    y = __shfl_xor_sync(0xffffffff, high ? b : d, 2);
+    return high ? make_uint4(x, y, c, d) : make_uint4(a, b, x, y);
+}
+
+/* Of clusters along x. */
+static __device__ __forceinline__ unsigned cluster_number(void)
+{
+    unsigned number;
+    asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(number));
+    return number;
+}
+
 /* Copies with three coordinates ----------------------------------------------------------------*/
 
 static __device__ __forceinline__ void load_box(void *shared, const tensor_map *map, int x, int y,
@@ -70,6 +91,14 @@ static __device__ __forceinline__ void load_box(void *shared, const tensor_map *
                  "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(shared)),
                  "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(b))
                  : "memory");
+}
+/* Into the L2 alone. */
+static __device__ __forceinline__ void fetch_line(const void *global, unsigned bytes)
+{
+    asm volatile(
+        "cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(global)),
+        "r"(bytes)
+        : "memory");
 }
 static __device__ __forceinline__ void load_box_for(unsigned short blocks, void *shared,
                                                     const tensor_map *map, int x, int y, int z,

@@ -155,7 +155,7 @@ static CUresult make_map(const struct lk_driver *cuda, CUtensorMap *map, struct 
         map, x.type, 3, (void *)(uintptr_t)x.at, size, steps, box, one,
         CU_TENSOR_MAP_INTERLEAVE_NONE,
         box_along * x.bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 /* Of A and B, in boxes of so many lines. */
@@ -194,6 +194,13 @@ static bool takes_pieces(const struct scaled_arguments *g, int64_t piece)
     int64_t each = bytes[g->stored];
     return g->activation != GEMM_GATE && g->n * each % piece == 0 && g->out % (size_t)piece == 0 &&
            g->out_row * each % piece == 0 && (g->batch == 1 || g->out_stride * each % piece == 0);
+}
+
+/* Does C come in whole pieces of 16 bytes? */
+static bool comes_in_pieces(const struct scaled_arguments *g)
+{
+    return g->c && g->added != STORE_F32 && g->c % ALIGN == 0 && g->c_row % 8 == 0 &&
+           g->n % 8 == 0 && (g->batch == 1 || g->c_stride % 8 == 0);
 }
 
 /* Of a kernel's name: is D the product with its scales and no more? */
@@ -268,6 +275,7 @@ static CUresult plan_tiles(const struct scaled_request *request, const struct lk
     int bytes = stages * (TILE_ROWS + w->columns) * BK + 4 * BOX + scales_bytes;
     /* TMA writes pieces of 16 bytes, beyond n if need be. f32 leaves in full sectors anyway. */
     g->stores_directly = g->stored == STORE_F32 || !takes_pieces(g, ALIGN);
+    g->c_pieces = comes_in_pieces(g);
     int64_t of_matrix = clusters / r->batch;
     g->per_matrix = 1.0F / (float)of_matrix;
     g->per_band = 1.0F / (float)(g->group * ceil_div(r->n, w->columns));
@@ -300,7 +308,7 @@ static CUresult plan_skinny(const struct scaled_request *request, const struct l
         s.stages = 6;
     }
     g->stages = s.stages;
-    g->parts_log2 = s.parts_log2;
+    g->parts = s.parts;
     g->stores_directly = !takes_pieces(g, g->stored == STORE_F32    ? 16
                                           : g->stored == STORE_E4M3 ? 4
                                                                     : 8);
@@ -308,13 +316,13 @@ static CUresult plan_skinny(const struct scaled_request *request, const struct l
     int tiles = s.stages * (s.consumers * BOX + a_bytes);
     int sums = s.rows * (64 * s.consumers + 4) * 4;
     plan->grid = (struct zoo_grid){
-        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) << s.parts_log2),
+        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) * s.parts),
         .y = (unsigned)ceil_div(r->m, s.rows),
         .z = (unsigned)r->batch,
         .threads = (unsigned)(128 * (s.consumers + 1)),
         /* Barriers and scales follow what is larger. */
         .shared = (unsigned)((tiles > sums ? tiles : sums) + s.stages * (16 + (s.rows + 4) * 4)),
-        .cluster = 1U << s.parts_log2,
+        .cluster = (unsigned)s.parts,
         .overlaps = true,
     };
     snprintf(plan->variant, sizeof plan->variant, "skinny_%s", number_names[request->number]);
