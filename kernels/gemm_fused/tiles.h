@@ -289,12 +289,12 @@ struct tiles {
                 sums[i] = relu(sums[i]);
         } else if (activation == GEMM_GELU) {
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] = gelu(sums[i]);
+            for (int i = 0; i < BN / 2; i += 2)
+                gelu_pair(sums[i], sums[i + 1]);
         } else if (activation == GEMM_SILU) {
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] = silu(sums[i]);
+            for (int i = 0; i < BN / 2; i += 2)
+                silu_pair(sums[i], sums[i + 1]);
         }
     }
 

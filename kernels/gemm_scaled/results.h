@@ -54,102 +54,50 @@ static __device__ __forceinline__ void activate_all(const scaled_arguments &g, s
     }
 }
 
-/* What is added to the sums of 64 columns, as a thread reads it: the bias of columns 2 l and the
- * next, where l is its lane; and of C, in pieces of 16 bytes, eight columns of both of its rows in
- * the first 32 columns, then in the others. Neighbours exchange what they have read. Outside D the
- * nearest numbers are read. */
-struct additions {
-    float bias[2];
-    uint4 c[4];
-};
-static __device__ __forceinline__ additions load_additions(const scaled_arguments &g, int row,
-                                                           int column, int matrix)
+/* What is added to them, and the rest. Every choice stands outside a loop: with one for each
+ * number the code would not fit the instruction cache. Outside D the nearest number of C and of
+ * the bias is read. */
+template <class sum>
+static __device__ __forceinline__ void fuse_all(const scaled_arguments &g, sum *results, int row,
+                                                int column, int matrix)
 {
-    additions add = {};
-    int lane = threadIdx.x % 32, last = g.n - 1, first = column - lane % 4 * 2;
-    if (g.bias && !g.bias_down)
+    int last_row = g.m - 1, last = g.n - 1;
+    if (g.c) {
+        long long rows[2] = {matrix * g.c_stride + smaller(row, last_row) * g.c_row,
+                             matrix * g.c_stride + smaller(row + 8, last_row) * g.c_row};
+        if (g.added == STORE_F32) {
 #pragma unroll
-        for (int i = 0; i < 2; i++)
-            add.bias[i] = added_at(g, g.bias, smaller(first + lane * 2 + i, last));
-    if (g.c_pieces) {
-        const unsigned short *c = (const unsigned short *)g.c + matrix * g.c_stride;
+            for (int i = 0; i < 32; i++)
+                put(results[i],
+                    get(results[i]) +
+                        g.beta *
+                            ((const float *)g.c)[rows[i % 4 / 2] + column_of(column, i, last)]);
+        } else {
+            bool is_bf16 = g.added == STORE_BF16;
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            add.c[i] = *(const uint4 *)(c + smaller(row + i % 2 * 8, g.m - 1) * g.c_row +
-                                        smaller(first + i / 2 * 32 + lane % 4 * 8, g.n - 8));
-    }
-    return add;
-}
-
-/* C in pieces. */
-template <bool IS_BF16, class sum>
-static __device__ __forceinline__ void add_pieces(float beta, sum *results, const additions &add)
-{
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint4 four = exchange_in_fours(add.c[i]);
-        unsigned words[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (int j = 0; j < 8; j++) {
-            unsigned short x = (unsigned short)(words[j / 2] >> j % 2 * 16);
-            sum &to = results[i / 2 * 16 + j / 2 * 4 + i % 2 * 2 + j % 2];
-            put(to, fmaf(beta, IS_BF16 ? wide_bf16(x) : wide_f16(x), get(to)));
+            for (int i = 0; i < 32; i++) {
+                unsigned short x =
+                    ((const unsigned short *)g.c)[rows[i % 4 / 2] + column_of(column, i, last)];
+                put(results[i], get(results[i]) + g.beta * (is_bf16 ? wide_bf16(x) : wide_f16(x)));
+            }
         }
     }
-}
-/* C number by number: f32, or rows that begin anywhere. */
-template <class sum>
-static __device__ __forceinline__ void add_numbers(const scaled_arguments &g, sum *results, int row,
-                                                   int column, int matrix)
-{
-    long long rows[2] = {matrix * g.c_stride + smaller(row, g.m - 1) * g.c_row,
-                         matrix * g.c_stride + smaller(row + 8, g.m - 1) * g.c_row};
-    if (g.added == STORE_F32) {
+    if (g.bias && g.bias_down) {
+        float add[2] = {added_at(g, g.bias, smaller(row, last_row)),
+                        added_at(g, g.bias, smaller(row + 8, last_row))};
 #pragma unroll
         for (int i = 0; i < 32; i++)
-            put(results[i],
-                get(results[i]) +
-                    g.beta * ((const float *)g.c)[rows[i % 4 / 2] + column_of(column, i, g.n - 1)]);
-    } else {
+            put(results[i], get(results[i]) + add[i % 4 / 2]);
+    } else if (g.bias && g.added == STORE_F32) {
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            put(results[i], get(results[i]) + ((const float *)g.bias)[column_of(column, i, last)]);
+    } else if (g.bias) {
         bool is_bf16 = g.added == STORE_BF16;
 #pragma unroll
         for (int i = 0; i < 32; i++) {
-            unsigned short x =
-                ((const unsigned short *)g.c)[rows[i % 4 / 2] + column_of(column, i, g.n - 1)];
-            put(results[i], get(results[i]) + g.beta * (is_bf16 ? wide_bf16(x) : wide_f16(x)));
-        }
-    }
-}
-
-/* All of it. Every choice stands outside a loop: with one for each number the code would not fit
- * the instruction cache. */
-template <class sum>
-static __device__ __forceinline__ void fuse_all(const scaled_arguments &g, sum *results,
-                                                const additions &add, int row, int column,
-                                                int matrix)
-{
-    if (g.c_pieces && g.added == STORE_BF16)
-        add_pieces<true>(g.beta, results, add);
-    else if (g.c_pieces)
-        add_pieces<false>(g.beta, results, add);
-    else if (g.c)
-        add_numbers(g, results, row, column, matrix);
-    if (g.bias && g.bias_down) {
-        float of_row[2] = {added_at(g, g.bias, smaller(row, g.m - 1)),
-                           added_at(g, g.bias, smaller(row + 8, g.m - 1))};
-#pragma unroll
-        for (int i = 0; i < 32; i++)
-            put(results[i], get(results[i]) + of_row[i % 4 / 2]);
-    } else if (g.bias) {
-#pragma unroll
-        for (int i = 0; i < 32; i += 4) {
-            float pair[2];
-#pragma unroll
-            for (int j = 0; j < 2; j++)
-                pair[j] = __shfl_sync(0xffffffff, add.bias[j], i + threadIdx.x % 4);
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                put(results[i + j], get(results[i + j]) + pair[j % 2]);
+            unsigned short x = ((const unsigned short *)g.bias)[column_of(column, i, last)];
+            put(results[i], get(results[i]) + (is_bf16 ? wide_bf16(x) : wide_f16(x)));
         }
     }
     activate_all(g, results);

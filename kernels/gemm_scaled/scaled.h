@@ -25,7 +25,6 @@ struct scaled_arguments {
     int stores_directly;        /* number by number */
     int quantises;              /* D's scales are computed, one for 128 columns of a row */
     int has_epilogue;           /* C, a bias or an activation */
-    int c_pieces;               /* C comes in pieces of 16 bytes */
     int activation;             /* enum gemm_activation */
     int bias_down;              /* a number for each row, not for each column */
     int a_stays, b_stays;       /* the same matrix for the whole batch: its stride is 0 */

@@ -83,18 +83,6 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
 
     /* Loads -------------------------------------------------------------------------------------*/
 
-    /* Some rows of C's tile into the L2, with each step of k: the memory is not idle meanwhile. */
-    static __device__ __forceinline__ void fetch_c(const scaled_arguments &g, place tile, int k)
-    {
-        int steps = (g.k + BK - 1) / BK, rows = (BM + steps - 1) / steps;
-        int row = tile.row + k / BK * rows, end = smaller(smaller(row + rows, tile.row + BM), g.m);
-        int columns = smaller(g.n - tile.column, BN);
-        const unsigned short *c =
-            (const unsigned short *)g.c + tile.matrix * g.c_stride + row * g.c_row + tile.column;
-        for (; row < end; row++, c += g.c_row)
-            fetch_line(c, columns * 2);
-    }
-
     /* The blocks of a cluster share B: each loads some of its lines for all. */
     static __device__ __forceinline__ void produce(const scaled_arguments &g, stages &s, turn &at,
                                                    place tile)
@@ -113,8 +101,6 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
                              full);
             else
                 load_box(b, &g.b, k, tile.column, b_matrix, full);
-            if (!PLAIN && g.c_pieces)
-                fetch_c(g, tile, k);
         }
     }
 
@@ -307,11 +293,11 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
 
     static __device__ __forceinline__ void finish(const scaled_arguments &g, sum *sums,
                                                   const float (&scale)[2], const float *columns,
-                                                  const additions &add, place at)
+                                                  place at)
     {
         scale_all(g, sums, scale, columns);
         if (!PLAIN && g.has_epilogue)
-            fuse_all(g, sums, add, at.row, at.column, at.matrix);
+            fuse_all(g, sums, at.row, at.column, at.matrix);
     }
 
     /* Numbers of 128 columns, with a scale for each row, which four neighbours share. */
@@ -434,18 +420,12 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         float scale[2] = {scale_of_row(g, tile.matrix, smaller(at.row, g.m - 1)),
                           scale_of_row(g, tile.matrix, smaller(at.row + 8, g.m - 1))};
         const float *columns = s.columns[group] + lane_column;
-        additions next = {}, add;
-        if (!PLAIN)
-            next = load_additions(g, at.row, at.column, at.matrix);
 #pragma unroll
         for (int box = 0; box < BN / 64; box++, at.column += 64, tile.column += 64) {
-            add = next; /* while these are used, the next are on their way */
-            if (!PLAIN && box + 1 < BN / 64)
-                next = load_additions(g, at.row, at.column + 64, at.matrix);
             if (!CAN_QUANTISE || !g.quantises || box % 2 == 0)
-                finish(g, sums + 32 * box, scale, columns + box * 64, add, at);
+                finish(g, sums + 32 * box, scale, columns + box * 64, at);
             if (CAN_QUANTISE && g.quantises && box % 2 == 0) {
-                finish(g, sums + 32 * box + 32, scale, columns + box * 64 + 64, next,
+                finish(g, sums + 32 * box + 32, scale, columns + box * 64 + 64,
                        place{at.row, at.column + 64, at.matrix});
                 quantise(g, sums + 32 * box, at);
             }

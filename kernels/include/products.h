@@ -47,6 +47,24 @@ static __device__ __forceinline__ float activate(float x, int activation)
     return x;
 }
 
+/* x / (1 + 2^-e) and y / (1 + 2^-f): one reciprocal serves both. What e and f are below -60 changes
+ * the quotients by less than 1e-16; so the product of the divisors stays finite. */
+static __device__ __forceinline__ void logistic_pair(float &x, float e, float &y, float f)
+{
+    float a = 1 + power_of_two(fminf(-e, 60)), b = 1 + power_of_two(fminf(-f, 60)), both;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(both) : "f"(a * b));
+    x *= b * both;
+    y *= a * both;
+}
+static __device__ __forceinline__ void silu_pair(float &x, float &y)
+{
+    logistic_pair(x, 1.44269504f * x, y, 1.44269504f * y);
+}
+static __device__ __forceinline__ void gelu_pair(float &x, float &y)
+{
+    logistic_pair(x, normal_exponent(x), y, normal_exponent(y));
+}
+
 /* Numbers ---------------------------------------------------------------------------------------*/
 
 static __device__ __forceinline__ int smaller(int a, int b)

@@ -98,16 +98,17 @@ static int stages_of(int consumers, int rows, bool two_blocks)
 
 /* Few rows: B is read once, by as many SMs as possible: the narrowest tiles that are all under way
  * at once, of which several blocks share k where there is room for them. In 16 bits an SM has one
- * block, in 8 bits two: a step of k there waits for the sums of the one before. */
+ * block, in 8 bits nearly two (not all clusters would find room): a step of k there waits for the
+ * sums of the one before. */
 static struct gemm_slice slice_of_few_rows(const struct gemm_request *r, int step_k, int sms)
 {
     struct gemm_slice s = {.rows = 8, .consumers = 1, .parts = 1};
     bool two_blocks = step_k > BK;
-    int64_t places = two_blocks ? 2 * sms : sms, steps = ceil_div(r->k, step_k);
+    int64_t places = two_blocks ? sms * 7 / 4 : sms, steps = ceil_div(r->k, step_k);
     while (s.rows < r->m)
         s.rows *= 2;
     while (s.consumers < 4 && ceil_div(r->n, 64 * s.consumers) * r->batch > places)
-        s.consumers *= 2;
+        s.consumers *= two_blocks ? 4 : 2;
     int64_t tiles = ceil_div(r->n, 64 * s.consumers) * r->batch;
     int64_t parts = smallest(places / tiles, steps / 8, MOST_PARTS);
     if (parts > 1)

@@ -196,13 +196,6 @@ static bool takes_pieces(const struct scaled_arguments *g, int64_t piece)
            g->out_row * each % piece == 0 && (g->batch == 1 || g->out_stride * each % piece == 0);
 }
 
-/* Does C come in whole pieces of 16 bytes? */
-static bool comes_in_pieces(const struct scaled_arguments *g)
-{
-    return g->c && g->added != STORE_F32 && g->c % ALIGN == 0 && g->c_row % 8 == 0 &&
-           g->n % 8 == 0 && (g->batch == 1 || g->c_stride % 8 == 0);
-}
-
 /* Of a kernel's name: is D the product with its scales and no more? */
 static const char *plain_or_not(const struct scaled_arguments *g)
 {
@@ -275,7 +268,6 @@ static CUresult plan_tiles(const struct scaled_request *request, const struct lk
     int bytes = stages * (TILE_ROWS + w->columns) * BK + 4 * BOX + scales_bytes;
     /* TMA writes pieces of 16 bytes, beyond n if need be. f32 leaves in full sectors anyway. */
     g->stores_directly = g->stored == STORE_F32 || !takes_pieces(g, ALIGN);
-    g->c_pieces = comes_in_pieces(g);
     int64_t of_matrix = clusters / r->batch;
     g->per_matrix = 1.0F / (float)of_matrix;
     g->per_band = 1.0F / (float)(g->group * ceil_div(r->n, w->columns));

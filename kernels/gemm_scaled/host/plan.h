@@ -37,7 +37,7 @@ struct scaled_request {
 /* As scaled.h declares it for the kernels. */
 struct scaled_arguments {
     int m, n, k, batch;
-    int scaling, stored, added, fast, stores_directly, quantises, has_epilogue, c_pieces;
+    int scaling, stored, added, fast, stores_directly, quantises, has_epilogue;
     int activation, bias_down, a_stays, b_stays, group, stages, parts;
     float per_matrix, per_band, alpha, beta;
     CUdeviceptr a_scale, b_scale, d_scale, scale_out, c, bias, out;
