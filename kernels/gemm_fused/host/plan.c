@@ -87,8 +87,7 @@ static int64_t smallest(int64_t a, int64_t b, int64_t c)
     return ab < c ? ab : c;
 }
 
-/* As many as keep enough bytes under way, and no more: from about 100 KB in an SM on, memory gets
- * slower. */
+/* 80 to 128 KB under way in an SM; with more, memory was no faster. */
 static int stages_of(int consumers, int rows, bool two_blocks)
 {
     if (two_blocks)
@@ -215,11 +214,10 @@ static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request
     cuuint64_t steps[2] = {(cuuint64_t)(line * each),
                            (cuuint64_t)((many ? stride : line * lines) * each)};
     cuuint32_t box[3] = {(cuuint32_t)box_along, (cuuint32_t)box_lines, 1}, one[3] = {1, 1, 1};
-    /* What the L2 fetches at once: a line of a box, not two. With 256 bytes products with few rows
-     * take 5 % longer; TF32 was not measured. */
-    CUtensorMapL2promotion promotion = r->number == GEMM_NUMBER_TF32
-                                           ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-                                           : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+    /* What the L2 fetches at once. With few rows 128 bytes are some 5 % faster: the next ones may
+     * belong to another SM. */
+    CUtensorMapL2promotion promotion =
+        r->m <= 64 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
     if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
