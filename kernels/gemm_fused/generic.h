@@ -20,7 +20,7 @@ struct gemm_arguments {
     int c_pieces, out_pairs;    /* C comes in pieces of 16 bytes; two numbers of D may be stored */
     int group;                  /* rows of tiles that go through the columns together */
     float per_matrix, per_band; /* 1 over the tiles of a matrix, 1 over those of a group */
-    int stages, parts_log2;     /* of skinny kernels; 2^parts_log2 blocks share k */
+    int stages, parts;          /* of skinny kernels; so many blocks share k */
     const void *c, *bias;       /* may be NULL */
     void *out;
     /* In elements, from a row to the next, from a column to the next, from a matrix to the next. */

@@ -122,16 +122,16 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
                                                        int columns, int rank, const part &p)
     {
         unsigned short *out = (unsigned short *)g.out + p.matrix * g.out_stride;
-        int parts = 1 << g.parts_log2, fours_log2 = 31 - __clz(columns / 4);
+        int fours_log2 = 31 - __clz(columns / 4);
         for (int i = threadIdx.x + rank * blockDim.x; i < ROWS << fours_log2;
-             i += blockDim.x << g.parts_log2) {
+             i += blockDim.x * g.parts) {
             int y = i >> fours_log2, x = (i - (y << fours_log2)) * 4;
             int row = p.row + y, column = p.column + x;
             if (row >= g.m || column >= g.n)
                 continue;
             const float *at = &s.sums[y * s.pitch + x];
-            float4 sum = parts > 1 ? load_from(0, at) : *(const float4 *)at;
-            for (int other = 1; other < parts; other++) { /* in every block in this order */
+            float4 sum = g.parts > 1 ? load_from(0, at) : *(const float4 *)at;
+            for (int other = 1; other < g.parts; other++) { /* in every block in this order */
                 float4 v = load_from(other, at);
                 sum.x += v.x;
                 sum.y += v.y;
@@ -157,12 +157,14 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
     {
         extern __shared__ __align__(1024) unsigned char memory[];
         int consumers = blockDim.x / 128 - 1, group = threadIdx.x / 128;
-        int rank = g.parts_log2 > 0 ? (int)cluster_rank() : 0, columns = 64 * consumers;
+        int rank = g.parts > 1 ? (int)cluster_rank() : 0, columns = 64 * consumers;
         places s = places_in(memory, consumers, g.stages);
         int steps = (g.k + BK - 1) / BK;
-        part p = {(int)blockIdx.y * ROWS, (int)(blockIdx.x >> g.parts_log2) * columns,
-                  (int)blockIdx.z, steps * rank >> g.parts_log2,
-                  steps * (rank + 1) >> g.parts_log2};
+        float per_part = __fdividef(1.0f, (float)g.parts);
+        part p = {(int)blockIdx.y * ROWS,
+                  (int)(g.parts > 1 ? cluster_number() : blockIdx.x) * columns, (int)blockIdx.z,
+                  quotient(steps * rank, g.parts, per_part),
+                  quotient(steps * (rank + 1), g.parts, per_part)};
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -190,12 +192,12 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
             put(s, sums, group);
         if (!PLAIN)
             cudaGridDependencySynchronize(); /* C and the bias, too */
-        if (g.parts_log2 > 0)
+        if (g.parts > 1)
             cluster_sync();
         else
             __syncthreads();
         finish_tile(g, s, columns, rank, p);
-        if (g.parts_log2 > 0)
+        if (g.parts > 1)
             cluster_sync(); /* the others may still read this block's sums */
     }
 };

@@ -117,13 +117,10 @@ struct tiles {
         int steps = (g.k + BK - 1) / BK, rows = (BM + steps - 1) / steps;
         int row = tile.row + k / BK * rows, columns = g.n - tile.column;
         int end = smaller(smaller(row + rows, tile.row + BM), g.m);
-        const unsigned short *c = (const unsigned short *)g.c + tile.matrix * g.c_stride +
-                                  row * g.c_row + tile.column;
+        const unsigned short *c =
+            (const unsigned short *)g.c + tile.matrix * g.c_stride + row * g.c_row + tile.column;
         for (; row < end; row++, c += g.c_row)
-            asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
-                             __cvta_generic_to_global(c)),
-                         "r"((columns < BN ? columns : BN) * 2)
-                         : "memory");
+            fetch_line(c, (columns < BN ? columns : BN) * 2);
     }
 
     static __device__ __forceinline__ void produce(const gemm_arguments &g, stages &s, turn &at,
@@ -177,63 +174,14 @@ struct tiles {
         asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
     }
 
-    /* C's numbers for 64 columns, on their way through registers: chunks of 16 bytes, eight
-     * neighbours to a line. */
-    struct chunks {
-        uint4 at[4];
-    };
-    static __device__ __forceinline__ chunks load_c(const gemm_arguments &g, place tile, int group,
-                                                    int box)
-    {
-        chunks c;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int number = threadIdx.x % 128 + i * 128;
-            int row = tile.row + group * 64 + number / 8;
-            int column = tile.column + box * 64 + number % 8 * 8;
-            c.at[i] = make_uint4(0, 0, 0, 0);
-            if (row < g.m && column < g.n)
-                c.at[i] = *(const uint4 *)((const unsigned short *)g.c + tile.matrix * g.c_stride +
-                                           row * g.c_row + column);
-        }
-        return c;
-    }
-    /* Into the box, swizzled as D leaves it. */
-    static __device__ __forceinline__ void put_c(unsigned char *box, const chunks &c)
-    {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int number = threadIdx.x % 128 + i * 128, line = number / 8;
-            *(uint4 *)(box + line * 128 + ((number % 8 ^ line % 8) << 4)) = c.at[i];
-        }
-    }
-
-    /* Where lanes find or leave 16 columns of the warp's 16 lines, four matrices of 8 x 8. */
+    /* Where lanes leave 16 columns of the warp's 16 lines, four matrices of 8 x 8. */
     static __device__ __forceinline__ unsigned place_in(const unsigned char *box, int columns)
     {
         unsigned lane = threadIdx.x % 32, line = threadIdx.x % 128 / 32 * 16 + lane % 16;
         return shared_address(box) + line * 128 + ((columns * 2 + lane / 16 ^ line % 8) << 4);
     }
-    static __device__ __forceinline__ void add_c(float beta, float (&sums)[BN / 2], int from,
-                                                 const unsigned char *box)
-    {
-#pragma unroll
-        for (int i = 0; i < 4 && from + i * 8 < BN / 2; i++) {
-            unsigned p[4];
-            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(p[0]), "=r"(p[1]), "=r"(p[2]), "=r"(p[3])
-                         : "r"(place_in(box, i))
-                         : "memory");
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                sums[from + 8 * i + 2 * j] += beta * numbers::wide((stored)p[j]);
-                sums[from + 8 * i + 2 * j + 1] += beta * numbers::wide((stored)(p[j] >> 16));
-            }
-        }
-    }
-
-    /* Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and columns 8 i + t % 4 * 2 and the
-     * next. Below C, its last row is read. */
+    /* Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and columns 8 i + t % 4 * 2 and
+     * the next. Below C, its last row is read. */
     static __device__ __forceinline__ int row_of(place tile, int group)
     {
         return tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
@@ -243,7 +191,83 @@ struct tiles {
         return tile.column + threadIdx.x % 4 * 2;
     }
 
-    /* The same straight from memory, number by number, where C lies as it likes. */
+    /* The bias, read before the products: of each 64 columns a lane has two neighbours, and lanes
+     * exchange them when they are needed. Or of the thread's two rows. */
+    struct biases {
+        unsigned pair[BOXES];
+        float row[2];
+    };
+    static __device__ __forceinline__ biases load_biases(const gemm_arguments &g, place tile,
+                                                         int group)
+    {
+        biases b = {};
+        const stored *bias = (const stored *)g.bias;
+        if (bias && g.bias_down) {
+            int row = row_of(tile, group);
+            b.row[0] = numbers::wide(bias[smaller(row, g.m - 1)]);
+            b.row[1] = numbers::wide(bias[smaller(row + 8, g.m - 1)]);
+        } else if (bias) {
+#pragma unroll
+            for (int i = 0; i < BOXES; i++) {
+                int column = tile.column + i * 64 + threadIdx.x % 32 * 2;
+                b.pair[i] = bias[smaller(column, g.n - 1)] |
+                            (unsigned)bias[smaller(column + 1, g.n - 1)] << 16;
+            }
+        }
+        return b;
+    }
+    static __device__ __forceinline__ void scale_and_add(const gemm_arguments &g,
+                                                         float (&sums)[BN / 2], const biases &b)
+    {
+        if (!g.bias || g.bias_down) {
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] = fmaf(sums[i], g.alpha, b.row[i % 4 / 2]);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < BN / 2; i += 4) {
+            unsigned pair = __shfl_sync(0xffffffff, b.pair[i / 32], i % 32 + threadIdx.x % 4);
+            float add[2] = {numbers::wide((stored)pair), numbers::wide((stored)(pair >> 16))};
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                sums[i + j] = fmaf(sums[i + j], g.alpha, add[j % 2]);
+        }
+    }
+
+    /* C's numbers for 64 columns, in pieces of 16 bytes: of either 32 columns eight of both rows.
+     * Four neighbours exchange theirs. Outside C the nearest ones are read. */
+    struct pieces {
+        uint4 at[4];
+    };
+    static __device__ __forceinline__ pieces load_c(const gemm_arguments &g, place tile, int group,
+                                                    int box)
+    {
+        pieces c;
+        int row = row_of(tile, group), column = tile.column + box * 64 + threadIdx.x % 4 * 8;
+        const stored *from = (const stored *)g.c + tile.matrix * g.c_stride;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            c.at[i] = *(const uint4 *)(from + smaller(row + i % 2 * 8, g.m - 1) * g.c_row +
+                                       smaller(column + i / 2 * 32, g.n - 8));
+        return c;
+    }
+    static __device__ __forceinline__ void add_c(float beta, float (&sums)[BN / 2], int box,
+                                                 const pieces &c)
+    {
+#pragma unroll
+        for (int i = 0; i < 4 && box * 64 + i / 2 * 32 < BN; i++) {
+            uint4 four = exchange_in_fours(c.at[i]);
+            unsigned words[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                float &to = sums[box * 32 + i / 2 * 16 + j / 2 * 4 + i % 2 * 2 + j % 2];
+                to = fmaf(beta, numbers::wide((stored)(words[j / 2] >> j % 2 * 16)), to);
+            }
+        }
+    }
+
+    /* The same, number by number, where C lies as it likes. */
     static __device__ __forceinline__ void
     add_c_slowly(const gemm_arguments &g, float (&sums)[BN / 2], place tile, int group)
     {
@@ -257,73 +281,49 @@ struct tiles {
                 sums[i] += g.beta * numbers::wide(rows[i % 4 / 2][i / 4 * 8 + i % 2]);
     }
 
-    static __device__ __forceinline__ void add_bias(const gemm_arguments &g, float (&sums)[BN / 2],
-                                                    place tile, int group)
-    {
-        const stored *bias = (const stored *)g.bias;
-        if (g.bias_down) {
-            int row = row_of(tile, group);
-            float add[2] = {numbers::wide(bias[smaller(row, g.m - 1)]),
-                            numbers::wide(bias[smaller(row + 8, g.m - 1)])};
-#pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] += add[i % 4 / 2];
-        } else {
-            int column = column_of(tile), last = g.n - 1 - column;
-            bias += column;
-            if (tile.column + BN <= g.n) { /* without a check for each */
-#pragma unroll
-                for (int i = 0; i < BN / 2; i++)
-                    sums[i] += numbers::wide(bias[i / 4 * 8 + i % 2]);
-            } else {
-#pragma unroll
-                for (int i = 0; i < BN / 2; i++)
-                    if (i / 4 * 8 + i % 2 <= last)
-                        sums[i] += numbers::wide(bias[i / 4 * 8 + i % 2]);
-            }
-        }
-    }
-
-    template <int COUNT>
-    static __device__ __forceinline__ void activate_some(int activation, float (&sums)[BN / 2],
-                                                         int from)
+    static __device__ __forceinline__ void activate_all(int activation, float (&sums)[BN / 2])
     {
         if (activation == GEMM_RELU) {
 #pragma unroll
-            for (int i = 0; i < COUNT && from + i < BN / 2; i++)
-                sums[from + i] = relu(sums[from + i]);
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] = relu(sums[i]);
         } else if (activation == GEMM_GELU) {
 #pragma unroll
-            for (int i = 0; i < COUNT && from + i < BN / 2; i++)
-                sums[from + i] = gelu(sums[from + i]);
+            for (int i = 0; i < BN / 2; i += 2)
+                gelu_pair(sums[i], sums[i + 1]);
         } else if (activation == GEMM_SILU) {
 #pragma unroll
-            for (int i = 0; i < COUNT && from + i < BN / 2; i++)
-                sums[from + i] = silu(sums[from + i]);
+            for (int i = 0; i < BN / 2; i += 2)
+                silu_pair(sums[i], sums[i + 1]);
         }
     }
 
-    /* What is stored for the sums; but for a C that comes in chunks, see store. All of them at once:
-     * between the barriers of store, loads and long instructions would be waited for. */
+    /* What is stored for the sums. All of them at once: between the barriers of store, loads and
+     * long instructions would be waited for. c: what was read before the products, 64 columns. */
     static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
-                                                      float (&sums)[BN / 2], place tile, int group)
+                                                      float (&sums)[BN / 2], place tile, int group,
+                                                      const biases &b, pieces c)
     {
+        scale_and_add(g, sums, b);
+        if (g.c_pieces) {
 #pragma unroll
-        for (int i = 0; i < BN / 2; i++)
-            sums[i] *= g.alpha;
-        if (g.c && !g.c_pieces)
+            for (int box = 0; box < BOXES; box++) {
+                pieces next = c;
+                if (box + 1 < BOXES)
+                    next = load_c(g, tile, group, box + 1);
+                add_c(g.beta, sums, box, c);
+                c = next;
+            }
+        } else if (g.c) {
             add_c_slowly(g, sums, tile, group);
-        if (g.bias)
-            add_bias(g, sums, tile, group);
-        if (!g.c_pieces)
-            activate_some<BN / 2>(g.activation, sums, 0);
+        }
+        activate_all(g.activation, sums);
     }
 
     /* Gates make one number of two neighbours, which a thread has. Two of those are stored at once:
      * of two pairs of columns, even threads take the first and odd threads the second. */
-    static __device__ __forceinline__ void store_gates(const gemm_arguments &g,
-                                                       const float (&sums)[BN / 2], place tile,
-                                                       int group)
+    static __device__ __forceinline__ void
+    store_gates(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
     {
         bool odd = threadIdx.x % 2;
         int row = row_of(tile, group);
@@ -356,11 +356,9 @@ struct tiles {
                                 tile.matrix);
     }
 
-    /* 64 columns at a time through shared memory to the TMA unit. C comes the same way: while one
-     * box is finished, the chunks of the next are loaded. */
+    /* 64 columns at a time through shared memory to the TMA unit. */
     static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
-                                                 float (&sums)[BN / 2], place tile, int group,
-                                                 chunks &c)
+                                                 const float (&sums)[BN / 2], place tile, int group)
     {
         bool asks = threadIdx.x % 128 == 0;
 #pragma unroll
@@ -369,14 +367,6 @@ struct tiles {
             if (asks)
                 tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
             sync_consumer(group);
-            if (!PLAIN && g.c_pieces) {
-                put_c(from, c);
-                if (box + 1 < BOXES)
-                    c = load_c(g, tile, group, box + 1);
-                sync_consumer(group);
-                add_c(g.beta, sums, box * 32, from);
-                activate_some<32>(g.activation, sums, box * 32);
-            }
 #pragma unroll
             for (int i = 0; i < 4 && box * 64 + i * 16 < BN; i++) {
                 unsigned p[4];
@@ -434,16 +424,20 @@ struct tiles {
             for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
                 float sums[BN / 2];
                 place tile = place_of(g, i);
-                chunks c;
-                if (!PLAIN && g.c_pieces)
-                    c = load_c(g, tile, group, 0); /* it is there when the sums are */
+                biases b;
+                pieces c;
+                if (!PLAIN) { /* they are there when the sums are */
+                    b = load_biases(g, tile, group);
+                    if (g.c_pieces)
+                        c = load_c(g, tile, group, 0);
+                }
                 consume(g, s, sums, group, at);
                 if (!PLAIN)
-                    finish_all(g, sums, tile, group);
+                    finish_all(g, sums, tile, group, b, c);
                 if (!PLAIN && g.stores_directly)
                     store_directly(g, sums, tile, group);
                 else
-                    store(g, s, sums, tile, group, c);
+                    store(g, s, sums, tile, group);
             }
             if (threadIdx.x % 128 == 0)
                 tma_store_wait_read<0>();

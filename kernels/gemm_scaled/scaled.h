@@ -29,7 +29,7 @@ struct scaled_arguments {
     int bias_down;              /* a number for each row, not for each column */
     int a_stays, b_stays;       /* the same matrix for the whole batch: its stride is 0 */
     int group;                  /* rows of tiles that go through the columns together */
-    int stages, parts_log2;     /* of skinny kernels; 2^parts_log2 blocks share k */
+    int stages, parts;          /* of skinny kernels; so many blocks share k */
     float per_matrix, per_band; /* 1 over the tiles of a matrix, 1 over those of a group */
     float alpha, beta;
     const void *a_scale, *b_scale, *d_scale; /* floats; may be NULL, but of blocks: 1 */

@@ -230,14 +230,14 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
     static __device__ __forceinline__ void finish_tile(const scaled_arguments &g, const places &s,
                                                        int columns, int rank, const part &p)
     {
-        int parts = 1 << g.parts_log2, fours_log2 = 31 - __clz(columns / 4);
+        int fours_log2 = 31 - __clz(columns / 4);
         for (int i = threadIdx.x + rank * blockDim.x; i < ROWS << fours_log2;
-             i += blockDim.x << g.parts_log2) {
+             i += blockDim.x * g.parts) {
             int y = i >> fours_log2, x = (i - (y << fours_log2)) * 4;
             int row = p.row + y, column = p.column + x;
             const sum *at = &s.sums[y * s.pitch + x];
             sum total[4] = {0, 0, 0, 0};
-            for (int other = 0; other < parts; other++) /* in every block in this order */
+            for (int other = 0; other < g.parts; other++) /* in every block in this order */
                 add_from(other, at, total);
             float2 low = {(float)total[0], (float)total[1]};
             float2 high = {(float)total[2], (float)total[3]};
@@ -256,13 +256,15 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
     {
         extern __shared__ __align__(1024) unsigned char memory[];
         int consumers = blockDim.x / 128 - 1, group = threadIdx.x / 128;
-        int rank = g.parts_log2 > 0 ? (int)cluster_rank() : 0, columns = 64 * consumers;
+        int rank = g.parts > 1 ? (int)cluster_rank() : 0, columns = 64 * consumers;
         bool by_blocks = g.scaling == SCALE_BLOCKS;
         places s = places_in(memory, consumers, g.stages);
         int steps = (g.k + BK - 1) / BK;
-        part p = {(int)blockIdx.y * ROWS, (int)(blockIdx.x >> g.parts_log2) * columns,
-                  (int)blockIdx.z, steps * rank >> g.parts_log2,
-                  steps * (rank + 1) >> g.parts_log2};
+        float per_part = __fdividef(1.0f, (float)g.parts);
+        part p = {(int)blockIdx.y * ROWS,
+                  (int)(g.parts > 1 ? cluster_number() : blockIdx.x) * columns, (int)blockIdx.z,
+                  quotient(steps * rank, g.parts, per_part),
+                  quotient(steps * (rank + 1), g.parts, per_part)};
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -292,12 +294,12 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
         if (group < consumers)
             put(s, sums, group);
         cudaGridDependencySynchronize(); /* scales, C and the bias, too */
-        if (g.parts_log2 > 0)
+        if (g.parts > 1)
             cluster_sync();
         else
             __syncthreads();
         finish_tile(g, s, columns, rank, p);
-        if (g.parts_log2 > 0)
+        if (g.parts > 1)
             cluster_sync(); /* the others may still read this block's sums */
     }
 };

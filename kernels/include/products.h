@@ -47,6 +47,24 @@ static __device__ __forceinline__ float activate(float x, int activation)
     return x;
 }
 
+/* x / (1 + 2^-e) and y / (1 + 2^-f): one reciprocal serves both. What e and f are below -60 changes
+ * the quotients by less than 1e-16; so the product of the divisors stays finite. */
+static __device__ __forceinline__ void logistic_pair(float &x, float e, float &y, float f)
+{
+    float a = 1 + power_of_two(fminf(-e, 60)), b = 1 + power_of_two(fminf(-f, 60)), both;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(both) : "f"(a * b));
+    x *= b * both;
+    y *= a * both;
+}
+static __device__ __forceinline__ void silu_pair(float &x, float &y)
+{
+    logistic_pair(x, 1.44269504f * x, y, 1.44269504f * y);
+}
+static __device__ __forceinline__ void gelu_pair(float &x, float &y)
+{
+    logistic_pair(x, normal_exponent(x), y, normal_exponent(y));
+}
+
 /* Numbers ---------------------------------------------------------------------------------------*/
 
 static __device__ __forceinline__ int smaller(int a, int b)
@@ -61,6 +79,27 @@ static __device__ __forceinline__ int quotient(int a, int b, float per_b)
     return q + (rest >= b) - (rest < 0);
 }
 
+/* Four neighbours of a warp exchange: word i of neighbour j becomes word j of neighbour i. Sums lie
+ * by pairs of columns, memory by pieces of eight. */
+static __device__ __forceinline__ uint4 exchange_in_fours(uint4 w)
+{
+    bool odd = threadIdx.x & 1, high = threadIdx.x & 2;
+    unsigned x = __shfl_xor_sync(0xffffffff, odd ? w.x : w.y, 1);
+    unsigned y = __shfl_xor_sync(0xffffffff, odd ? w.z : w.w, 1);
+    unsigned a = odd ? x : w.x, b = odd ? w.y : x, c = odd ? y : w.z, d = odd ? w.w : y;
+    x = __shfl_xor_sync(0xffffffff, high ? a : c, 2);
+    y = __shfl_xor_sync(0xffffffff, high ? b : d, 2);
+    return high ? make_uint4(x, y, c, d) : make_uint4(a, b, x, y);
+}
+
+/* Of clusters along x. */
+static __device__ __forceinline__ unsigned cluster_number(void)
+{
+    unsigned number;
+    asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(number));
+    return number;
+}
+
 /* Copies with three coordinates ----------------------------------------------------------------*/
 
 static __device__ __forceinline__ void load_box(void *shared, const tensor_map *map, int x, int y,
@@ -70,6 +109,14 @@ static __device__ __forceinline__ void load_box(void *shared, const tensor_map *
                  "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(shared)),
                  "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(b))
                  : "memory");
+}
+/* Into the L2 alone. */
+static __device__ __forceinline__ void fetch_line(const void *global, unsigned bytes)
+{
+    asm volatile(
+        "cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(global)),
+        "r"(bytes)
+        : "memory");
 }
 static __device__ __forceinline__ void load_box_for(unsigned short blocks, void *shared,
                                                     const tensor_map *map, int x, int y, int z,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BK = 64, ALIGN = 16, BOX = 64 * 128, MOST_PARTS_LOG2 = 3, MOST_TILES = 1 << 22 };
+enum { BK = 64, ALIGN = 16, BOX = 64 * 128, MOST_PARTS = 8, MOST_TILES = 1 << 22 };
 
 /* The widths of tiles.h. */
 static const struct width {
@@ -81,50 +81,52 @@ static const struct width *best_width(const struct gemm_request *r, int sms)
 
 /* Skinny products -------------------------------------------------------------------------------*/
 
-/* More blocks share k, as long as there are SMs for them and each has some steps. */
-static int share_k(int64_t blocks, int64_t steps, int most_log2, int sms)
+static int64_t smallest(int64_t a, int64_t b, int64_t c)
 {
-    int parts_log2 = 0;
-    while (parts_log2 < most_log2 && blocks << (parts_log2 + 1) <= sms &&
-           steps >= (int64_t)16 << parts_log2)
-        parts_log2++;
-    return parts_log2;
+    int64_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
 }
 
-/* Few rows: B is read once, by as many SMs as possible and in long pieces; a block on each. */
+/* 80 to 128 KB under way in an SM; with more, memory was no faster. */
+static int stages_of(int consumers, int rows, bool two_blocks)
+{
+    if (two_blocks)
+        return consumers == 1 ? 5 : 3;
+    return consumers == 1 ? (rows > 32 ? 8 : 10) : consumers == 2 ? 6 : 4;
+}
+
+/* Few rows: B is read once, by as many SMs as possible: the narrowest tiles that are all under way
+ * at once, of which several blocks share k where there is room for them. In 16 bits an SM has one
+ * block, in 8 bits nearly two (not all clusters would find room): a step of k there waits for the
+ * sums of the one before. */
 static struct gemm_slice slice_of_few_rows(const struct gemm_request *r, int step_k, int sms)
 {
-    struct gemm_slice s = {.rows = 8, .consumers = 2, .stages = 6};
+    struct gemm_slice s = {.rows = 8, .consumers = 1, .parts = 1};
+    bool two_blocks = step_k > BK;
+    int64_t places = two_blocks ? sms * 7 / 4 : sms, steps = ceil_div(r->k, step_k);
     while (s.rows < r->m)
         s.rows *= 2;
-    int64_t steps = ceil_div(r->k, step_k), tiles = ceil_div(r->n, 128) * r->batch;
-    int64_t narrow = ceil_div(r->n, 64) * r->batch;
-    if (narrow <= sms && 2 * narrow > sms) {
-        s.consumers = 1;
-        s.stages = 8;
-        return s;
-    }
-    if (tiles > sms) {
-        s.consumers = s.rows > 32 ? 2 : 4;
-        s.stages = 3;
-        return s;
-    }
-    s.parts_log2 = share_k(tiles, steps, MOST_PARTS_LOG2 + 1, sms);
-    if (s.parts_log2 > 1) {
-        s.consumers = 1;
-        s.parts_log2--;
-    }
+    while (s.consumers < 4 && ceil_div(r->n, 64 * s.consumers) * r->batch > places)
+        s.consumers *= two_blocks ? 4 : 2;
+    int64_t tiles = ceil_div(r->n, 64 * s.consumers) * r->batch;
+    int64_t parts = smallest(places / tiles, steps / 8, MOST_PARTS);
+    if (parts > 1)
+        s.parts = (int)parts;
+    s.stages = stages_of(s.consumers, s.rows, two_blocks);
     return s;
 }
 
-/* Small ones: latency is what counts. */
+/* Small ones: latency is what counts. More blocks share k, as long as there are SMs for them and
+ * each has some steps. */
 static struct gemm_slice slice_of_small(const struct gemm_request *r, int step_k, int sms)
 {
-    struct gemm_slice s = {.rows = 64, .consumers = 1, .stages = 8};
+    struct gemm_slice s = {.rows = 64, .consumers = 1, .stages = 8, .parts = 1};
     if (ceil_div(r->m, 64) * ceil_div(r->n, 64) * r->batch <= 16)
         s.rows = 16;
     int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch;
-    s.parts_log2 = share_k(blocks, ceil_div(r->k, step_k), MOST_PARTS_LOG2, sms);
+    int64_t steps = ceil_div(r->k, step_k);
+    while (s.parts < MOST_PARTS && blocks * s.parts * 2 <= sms && steps >= (int64_t)16 * s.parts)
+        s.parts *= 2;
     return s;
 }
 
@@ -135,20 +137,19 @@ static bool is_power_of_two(int value, int least, int most)
 
 struct gemm_slice gemm_slice_of(const struct gemm_request *r, int step_k, int sms)
 {
-    static const int stages[] = {[1] = 8, [2] = 6, [4] = 3};
     const struct gemm_choice *choice = &r->choice;
     struct gemm_slice s =
         r->m <= 64 ? slice_of_few_rows(r, step_k, sms) : slice_of_small(r, step_k, sms);
     if (is_power_of_two(choice->rows, 8, 128))
         s.rows = choice->rows;
-    if (is_power_of_two(choice->consumers, 1, 4)) {
+    if (is_power_of_two(choice->consumers, 1, 4))
         s.consumers = choice->consumers;
-        s.stages = stages[s.consumers];
-    }
-    if (is_power_of_two(choice->parts, 1, 1 << MOST_PARTS_LOG2))
-        s.parts_log2 = __builtin_ctz((unsigned)choice->parts);
-    while (s.parts_log2 && ceil_div(r->k, step_k) < (int64_t)1 << s.parts_log2)
-        s.parts_log2--;
+    if (s.rows == choice->rows || s.consumers == choice->consumers)
+        s.stages = stages_of(s.consumers, s.rows, false);
+    if (choice->parts >= 1 && choice->parts <= MOST_PARTS)
+        s.parts = choice->parts;
+    if (s.parts > ceil_div(r->k, step_k))
+        s.parts = (int)ceil_div(r->k, step_k);
     return s;
 }
 
@@ -156,11 +157,11 @@ struct gemm_slice gemm_slice_of(const struct gemm_request *r, int step_k, int sm
 static double cost_of_small(const struct gemm_request *r, int sms)
 {
     struct gemm_slice s = slice_of_small(r, BK, sms);
-    int64_t parts = (int64_t)1 << s.parts_log2, steps = ceil_div(r->k, BK);
-    int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * parts;
+    int64_t steps = ceil_div(r->k, BK);
+    int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * s.parts;
     double each = 50 * (double)ceil_div(blocks, sms);
-    double reduce = parts > 1 ? 8 : 0;
-    return each * ((double)ceil_div(steps, parts) + reduce) / (double)(steps ? steps : 1);
+    double reduce = s.parts > 1 ? 8 : 0;
+    return each * ((double)ceil_div(steps, s.parts) + reduce) / (double)(steps ? steps : 1);
 }
 
 /* Choosing --------------------------------------------------------------------------------------*/
@@ -213,6 +214,10 @@ static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request
     cuuint64_t steps[2] = {(cuuint64_t)(line * each),
                            (cuuint64_t)((many ? stride : line * lines) * each)};
     cuuint32_t box[3] = {(cuuint32_t)box_along, (cuuint32_t)box_lines, 1}, one[3] = {1, 1, 1};
+    /* What the L2 fetches at once. With few rows 128 bytes are some 5 % faster: the next ones may
+     * belong to another SM. */
+    CUtensorMapL2promotion promotion =
+        r->m <= 64 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
     if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
@@ -221,8 +226,7 @@ static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request
         : r->number == GEMM_NUMBER_TF32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
                                         : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
         3, (void *)(uintptr_t)at, size, steps, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        CU_TENSOR_MAP_SWIZZLE_128B, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 /* A's boxes have box_rows rows where it lies by rows. */
@@ -358,7 +362,7 @@ static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver
     struct gemm_slice s = gemm_slice_of(r, BK, sms);
     struct gemm_arguments *g = &plan->arguments;
     g->stages = s.stages;
-    g->parts_log2 = s.parts_log2;
+    g->parts = s.parts;
     g->stores_directly = !takes_pieces(r, 4);
     CUresult status = map_a(cuda, r, &g->a, s.rows);
     if (status == CUDA_SUCCESS)
@@ -367,12 +371,12 @@ static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver
     int tiles = s.stages * (s.consumers * BOX + a_bytes);
     int sums = s.rows * (64 * s.consumers + 4) * 4;
     plan->grid = (struct zoo_grid){
-        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) << s.parts_log2),
+        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) * s.parts),
         .y = (unsigned)ceil_div(r->m, s.rows),
         .z = (unsigned)r->batch,
         .threads = (unsigned)(128 * (s.consumers + 1)),
         .shared = (unsigned)((tiles > sums ? tiles : sums) + 16 * s.stages),
-        .cluster = 1U << s.parts_log2,
+        .cluster = (unsigned)s.parts,
         .overlaps = true,
     };
     snprintf(plan->variant, sizeof plan->variant, "skinny_%s_%c", number_names[r->number],

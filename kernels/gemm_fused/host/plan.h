@@ -47,7 +47,7 @@ struct gemm_arguments {
     float alpha, beta;
     int activation, bias_down, a_stays, b_stays, stores_directly, c_pieces, out_pairs, group;
     float per_matrix, per_band;
-    int stages, parts_log2;
+    int stages, parts;
     CUdeviceptr c, bias, out;
     long long out_row, out_stride, c_row, c_stride;
     CUdeviceptr a_data, b_data;
@@ -66,10 +66,10 @@ struct gemm_plan {
 
 /* D by columns is D transposed by rows: makes of a request that of B and A, transposed. */
 void gemm_request_turn(struct gemm_request *request);
-/* How a skinny product is divided: rows and warpgroups of a block, stages, and 2^parts_log2 blocks
- * that share k, of which a stage has step_k. */
+/* How a skinny product is divided: rows and warpgroups of a block, stages, and blocks that share k,
+ * of which a stage has step_k. */
 struct gemm_slice {
-    int rows, consumers, stages, parts_log2;
+    int rows, consumers, stages, parts;
 };
 struct gemm_slice gemm_slice_of(const struct gemm_request *request, int step_k, int sms);
 /* May TMA fetch A and B? Else only GEMM_GENERAL can, and GEMM_MMA_SYNC in TF32. */

@@ -140,12 +140,13 @@ struct lines {
 };
 
 static CUresult make_map(const struct lk_driver *cuda, CUtensorMap *map, struct lines x,
-                         int64_t batch, int box_along, int box_lines)
+                         const struct gemm_request *r, int box_along, int box_lines)
 {
     /* The driver checks steps that are never taken, too: they must be multiples of 16 bytes. */
     int64_t line = x.lines == 1 ? (x.along + ALIGN - 1) / ALIGN * ALIGN : x.pitch;
-    bool many = batch > 1 && x.stride != 0;
-    cuuint64_t size[3] = {(cuuint64_t)x.along, (cuuint64_t)x.lines, many ? (cuuint64_t)batch : 1};
+    bool many = r->batch > 1 && x.stride != 0;
+    cuuint64_t size[3] = {(cuuint64_t)x.along, (cuuint64_t)x.lines,
+                          many ? (cuuint64_t)r->batch : 1};
     cuuint64_t steps[2] = {(cuuint64_t)(line * x.bytes),
                            (cuuint64_t)((many ? x.stride : line * x.lines) * x.bytes)};
     cuuint32_t box[3] = {(cuuint32_t)box_along, (cuuint32_t)box_lines, 1}, one[3] = {1, 1, 1};
@@ -155,7 +156,9 @@ static CUresult make_map(const struct lk_driver *cuda, CUtensorMap *map, struct 
         map, x.type, 3, (void *)(uintptr_t)x.at, size, steps, box, one,
         CU_TENSOR_MAP_INTERLEAVE_NONE,
         box_along * x.bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        /* As in gemm_fused: with few rows the L2 fetches lines of boxes, not pairs of them. */
+        r->m <= 64 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 /* Of A and B, in boxes of so many lines. */
@@ -165,8 +168,8 @@ static CUresult map_factors(const struct lk_driver *cuda, const struct gemm_requ
     const CUtensorMapDataType byte = CU_TENSOR_MAP_DATA_TYPE_UINT8;
     struct lines a = {r->a, byte, 1, r->k, r->m, r->a_pitch, r->a_stride};
     struct lines b = {r->b, byte, 1, r->k, r->n, r->b_pitch, r->b_stride};
-    CUresult status = make_map(cuda, &g->a, a, r->batch, BK, a_lines);
-    return status == CUDA_SUCCESS ? make_map(cuda, &g->b, b, r->batch, BK, b_lines) : status;
+    CUresult status = make_map(cuda, &g->a, a, r, BK, a_lines);
+    return status == CUDA_SUCCESS ? make_map(cuda, &g->b, b, r, BK, b_lines) : status;
 }
 
 static CUresult map_d(const struct lk_driver *cuda, const struct scaled_request *request,
@@ -181,7 +184,7 @@ static CUresult map_d(const struct lk_driver *cuda, const struct scaled_request 
                       r->m,
                       r->d_pitch,
                       r->d_stride};
-    return make_map(cuda, &g->d, d, r->batch, 64, 64);
+    return make_map(cuda, &g->d, d, r, 64, 64);
 }
 
 /* Plans -----------------------------------------------------------------------------------------*/
@@ -300,7 +303,7 @@ static CUresult plan_skinny(const struct scaled_request *request, const struct l
         s.stages = 6;
     }
     g->stages = s.stages;
-    g->parts_log2 = s.parts_log2;
+    g->parts = s.parts;
     g->stores_directly = !takes_pieces(g, g->stored == STORE_F32    ? 16
                                           : g->stored == STORE_E4M3 ? 4
                                                                     : 8);
@@ -308,13 +311,13 @@ static CUresult plan_skinny(const struct scaled_request *request, const struct l
     int tiles = s.stages * (s.consumers * BOX + a_bytes);
     int sums = s.rows * (64 * s.consumers + 4) * 4;
     plan->grid = (struct zoo_grid){
-        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) << s.parts_log2),
+        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) * s.parts),
         .y = (unsigned)ceil_div(r->m, s.rows),
         .z = (unsigned)r->batch,
         .threads = (unsigned)(128 * (s.consumers + 1)),
         /* Barriers and scales follow what is larger. */
         .shared = (unsigned)((tiles > sums ? tiles : sums) + s.stages * (16 + (s.rows + 4) * 4)),
-        .cluster = 1U << s.parts_log2,
+        .cluster = (unsigned)s.parts,
         .overlaps = true,
     };
     snprintf(plan->variant, sizeof plan->variant, "skinny_%s", number_names[request->number]);

@@ -38,7 +38,7 @@ struct scaled_request {
 struct scaled_arguments {
     int m, n, k, batch;
     int scaling, stored, added, fast, stores_directly, quantises, has_epilogue;
-    int activation, bias_down, a_stays, b_stays, group, stages, parts_log2;
+    int activation, bias_down, a_stays, b_stays, group, stages, parts;
     float per_matrix, per_band, alpha, beta;
     CUdeviceptr a_scale, b_scale, d_scale, scale_out, c, bias, out;
     long long a_scale_stride, b_scale_stride;
