@@ -175,7 +175,7 @@ static CUresult launch_long(struct zoo_call *call)
 
 CUresult norm_launch_registers(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4, PLAIN_EACH = 2 }; /* as in the kernels */
+    enum { LANES_EACH = 4, PLAIN_EACH = 4, PLAIN_THREADS = 512 }; /* as in the kernels */
     int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
     if (has_nothing_to_do(call->problem))
@@ -186,7 +186,7 @@ CUresult norm_launch_registers(struct zoo_call *call)
     }
     unsigned plain_threads = threads_for(vectors, PLAIN_EACH);
     bool plain = call->problem->value[NORM_RESIDUAL] == 0 &&
-                 call->problem->value[NORM_STORE] == STORE_SAME && plain_threads <= MOST_THREADS;
+                 call->problem->value[NORM_STORE] == STORE_SAME && plain_threads <= PLAIN_THREADS;
     if (arguments_of(call).whole && plain)
         return launch_forward(call, "plain",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = plain_threads}, 0);
@@ -258,6 +258,7 @@ static unsigned most_blocks(const struct zoo_call *call)
 struct kind {
     const char *kernel;
     int each, stages, threads_per_sm;
+    bool later; /* no stage for what is added */
 };
 
 /* With as few blocks as hold a row. */
@@ -266,7 +267,7 @@ static struct staged stage_rows_with(const struct zoo_call *call, struct kind ki
     const struct zoo_problem *problem = call->problem;
     bool back = norm_is_backward(problem);
     int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
-    int64_t arrays = back || problem->value[NORM_RESIDUAL] ? 2 : 1;
+    int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] && !kind.later ? 1 : 0);
     int64_t room = call->device->shared_per_block - OWN_SHARED, shared;
     struct staged s = {.blocks = 1, .kernel = kind.kernel};
     for (;; s.blocks *= 2) { /* clusters of other sizes leave SMs idle */
@@ -297,11 +298,11 @@ static struct staged stage_gradient(const struct zoo_call *call)
     if (!layer && vectors_of(call->problem) <= STAGES_THREADS)
         return stage_rows_with(call, (struct kind){"slim", 1, 2, 1024});
     struct staged s = stage_rows_with(call, (struct kind){"stages", each, 2, 512});
-    if (s.blocks == 1 || (s.blocks == 2 && !layer))
+    if (s.blocks <= 2 && s.threads <= STAGES_THREADS)
         return s;
-    s = stage_rows_with(call, (struct kind){"later", each, zoo_tunable(call, "STAGES"), 512});
+    s = stage_rows_with(call, (struct kind){"later", each, zoo_tunable(call, "STAGES"), 512, true});
     if (s.threads > STAGES_THREADS)
-        s = stage_rows_with(call, (struct kind){"wide", 2 * each, 3, 512});
+        s = stage_rows_with(call, (struct kind){"wide", 2 * each, 3, 512, true});
     return s;
 }
 
@@ -390,7 +391,7 @@ static CUresult launch_add_up(struct zoo_call *call, unsigned parts, bool overla
     struct zoo_grid grid = {.x = zoo_ceil_div(a.cols, 32),
                             .y = norm_is_layer(call->problem) ? 2 : 1,
                             .threads = 32,
-                            .ty = 32,
+                            .ty = parts >= 64 ? 32 : 8, /* warps */
                             .overlaps = overlaps};
     return ZOO_LAUNCH(call, name, grid, &call->workspace, &parts, &a.cols, &a.array[NORM_DGAMMA],
                       &a.array[NORM_DBETA]);

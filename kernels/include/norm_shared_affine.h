@@ -35,10 +35,9 @@ template <int V> struct told_row {
 /* Its results and statistics. A row that must be measured again takes a turn of its own: all blocks
  * agree on that. */
 template <class T, bool LAYER, int V>
-static __device__ __forceinline__ void finish_row(norm_job<T> a, part_of_row p,
-                                                  const told_row<V> &r, const uint4 *gamma,
-                                                  const uint4 *beta, moments (*of_warp)[32],
-                                                  turns<float2> *of_blocks, unsigned *turn)
+static __device__ __forceinline__ void
+finish_row(norm_job<T> a, part_of_row p, const told_row<V> &r, const uint4 *gamma,
+           const uint4 *beta, moments (*of_warp)[32], turns<float2> *of_blocks, unsigned *turn)
 {
     int filled[V];
 #pragma unroll
@@ -81,7 +80,7 @@ static __device__ __forceinline__ void norm_shared_affine(norm_job<T> a)
             barrier_make(&full[k], 1);
         barrier_made();
         for (int k = 0; k < STAGES && begin + k * (long long)clusters < a.rows; k++)
-            fetch_rows(stages + k * p.room, p, a.x, (const T *)nullptr,
+            fetch_rows(stages + k * p.room, p, a.x, (const T *)nullptr, (const T *)nullptr,
                        (begin + k * (long long)clusters) * a.cols, &full[k]);
     }
     turns_begin(&of_blocks);
@@ -102,11 +101,12 @@ static __device__ __forceinline__ void norm_shared_affine(norm_job<T> a)
         }
         r.row = row;
         r.turn = turn++;
-        r.m = merge_block<LAYER>(measure<T, LAYER, true, V>(r.v, filled, 1), of_warp[r.turn % 2]);
+        r.m = merge_block<LAYER>(measure<T, LAYER, true, V>(r.v, filled, 1), of_warp[r.turn % 2],
+                                 cluster_size() == 1);
         long long next = row + STAGES * (long long)clusters;
         if (fetches && next < a.rows) // every thread has its part of the stage
-            fetch_rows(stages + stage * p.room, p, a.x, (const T *)nullptr, next * a.cols,
-                       &full[stage]);
+            fetch_rows(stages + stage * p.room, p, a.x, (const T *)nullptr, (const T *)nullptr,
+                       next * a.cols, &full[stage]);
         tell_cluster(r.m, &of_blocks, r.turn);
         if (row != begin)
             finish_row<T, LAYER, V>(a, p, before, gamma, beta, of_warp, &of_blocks, &turn);

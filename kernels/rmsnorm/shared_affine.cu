@@ -1,7 +1,7 @@
 /*
- * shared_affine.cu: long rows over clusters that stay, as stages.cu, but gamma waits in shared memory
- * (norm_shared_affine.h has the body): for rows this long they do not stay in the L1, and would come
- * from the L2 for every row.
+ * shared_affine.cu: long rows over clusters that stay, as stages.cu, but gamma waits in shared
+ * memory (norm_shared_affine.h has the body): for rows this long they do not stay in the L1, and
+ * would come from the L2 for every row.
  */
 // arch: sm_90
 #include "norm_shared_affine.h"

@@ -304,8 +304,8 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
         return status;
     CUfunction function = kernel->function;
     if (grid.cluster > PORTABLE_CLUSTER) {
-        status = cuda->cuFuncSetAttribute(
-            function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+        status = cuda->cuFuncSetAttribute(function,
+                                          CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
         if (status != CUDA_SUCCESS)
             return status;
     }
