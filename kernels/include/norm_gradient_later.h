@@ -168,7 +168,7 @@ static __device__ __forceinline__ void gradient_later(gradient_job<T> a)
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(512) wide_##type(GRADIENT_ARGUMENTS(T))           \
     {                                                                                              \
-        gradient_later<T, LAYER, 2 * VECTORS, 3>(GRADIENT(T));                                     \
+        gradient_stages<T, LAYER, 2 * VECTORS, 2>(GRADIENT(T));                                    \
     }                                                                                              \
     NORM_LONG_PASSES(type, T, LAYER)
 

@@ -13,10 +13,7 @@
 #define KERNELS(type, T)                                                                           \
     extern "C" __global__ void __launch_bounds__(512, 2) plain_##type(GRADIENT_ARGUMENTS(T))       \
     {                                                                                              \
-        if (op == LOG_SOFTMAX)                                                                     \
-            gradient_plain<T, PLAIN, true>(GRADIENT(T));                                           \
-        else                                                                                       \
-            gradient_plain<T, PLAIN, false>(GRADIENT(T));                                          \
+        gradient_plain<T, PLAIN>(GRADIENT(T));                                                     \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         short_##type(GRADIENT_ARGUMENTS(T), unsigned log_lanes)                                    \

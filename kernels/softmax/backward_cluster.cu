@@ -12,10 +12,7 @@
 #define KERNELS(type, T)                                                                           \
     extern "C" __global__ void __launch_bounds__(1024) plain_##type(GRADIENT_ARGUMENTS(T))         \
     {                                                                                              \
-        if (op == LOG_SOFTMAX)                                                                     \
-            gradient_plain_cluster<T, VECTORS, true>(GRADIENT(T));                                 \
-        else                                                                                       \
-            gradient_plain_cluster<T, VECTORS, false>(GRADIENT(T));                                \
+        gradient_plain_cluster<T, VECTORS>(GRADIENT(T));                                           \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) cluster_##type(GRADIENT_ARGUMENTS(T))       \
     {                                                                                              \

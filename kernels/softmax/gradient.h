@@ -141,13 +141,10 @@ static __device__ __forceinline__ void write_plain(gradient<T> a, long long row,
         store_stream((uint4 *)(a.dx + row * a.sees.cols) + at, narrow_all<T>(grad));
     }
 }
-/* The operation is the same for all rows: the compiler gets it as a constant. */
-template <class T, int V, bool LOG>
-static __device__ __forceinline__ void gradient_plain(gradient<T> a)
+template <class T, int V> static __device__ __forceinline__ void gradient_plain(gradient<T> a)
 {
     __shared__ float of_warp[32];
     long long row = blockIdx.x;
-    a.log = LOG;
     uint4 y[V], dy[V];
     load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, threadIdx.x, y);
     load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, threadIdx.x, dy);
@@ -194,13 +191,12 @@ template <class T, int V> static __device__ __forceinline__ void gradient_cluste
     sum = exchange_numbers(&of_blocks, make_float2(sum, 0), make_float2(0, 0)).x;
     write<T, V>(a, row, s, y, dy, sum_lanes(sum, 32));
 }
-template <class T, int V, bool LOG>
+template <class T, int V>
 static __device__ __forceinline__ void gradient_plain_cluster(gradient<T> a)
 {
     __shared__ float of_warp[32];
     __shared__ exchange of_blocks;
     long long row = blockIdx.x / cluster_size();
-    a.log = LOG;
     unsigned first = cluster_rank() * blockDim.x * V + threadIdx.x;
     uint4 y[V], dy[V];
     exchange_begin(&of_blocks);
