@@ -9,10 +9,11 @@ enum {
     VECTOR = 16,
     MOST_THREADS = 1024,
     STAGES_THREADS = 512,
+    SHORT_ROW = 16 * 1024,
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
     OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
-    AFFINE_SHARED = 2560  /* the same for shared_affine */
+    AFFINE_SHARED = 3072  /* the same for shared_affine */
 };
 
 /* As in the kernels' headers. */
@@ -175,7 +176,7 @@ static CUresult launch_long(struct zoo_call *call)
 
 CUresult norm_launch_registers(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4, PLAIN_EACH = 2 }; /* as in the kernels */
+    enum { LANES_EACH = 4, PLAIN_EACH = 4, PLAIN_THREADS = 512 }; /* as in the kernels */
     int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
     if (has_nothing_to_do(call->problem))
@@ -185,8 +186,10 @@ CUresult norm_launch_registers(struct zoo_call *call)
         return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
     unsigned plain_threads = threads_for(vectors, PLAIN_EACH);
+    /* Measured on an H200: better for short rows of rmsnorm and for longer ones of layernorm. */
     bool plain = call->problem->value[NORM_RESIDUAL] == 0 &&
-                 call->problem->value[NORM_STORE] == STORE_SAME && plain_threads <= MOST_THREADS;
+                 call->problem->value[NORM_STORE] == STORE_SAME && plain_threads <= PLAIN_THREADS &&
+                 norm_is_layer(call->problem) == (row_bytes(call->problem) > SHORT_ROW);
     if (arguments_of(call).whole && plain)
         return launch_forward(call, "plain",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = plain_threads}, 0);
@@ -258,6 +261,7 @@ static unsigned most_blocks(const struct zoo_call *call)
 struct kind {
     const char *kernel;
     int each, stages, threads_per_sm;
+    bool later; /* no stage for what is added */
 };
 
 /* With as few blocks as hold a row. */
@@ -266,7 +270,7 @@ static struct staged stage_rows_with(const struct zoo_call *call, struct kind ki
     const struct zoo_problem *problem = call->problem;
     bool back = norm_is_backward(problem);
     int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
-    int64_t arrays = back || problem->value[NORM_RESIDUAL] ? 2 : 1;
+    int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] && !kind.later ? 1 : 0);
     int64_t room = call->device->shared_per_block - OWN_SHARED, shared;
     struct staged s = {.blocks = 1, .kernel = kind.kernel};
     for (;; s.blocks *= 2) { /* clusters of other sizes leave SMs idle */
@@ -297,11 +301,11 @@ static struct staged stage_gradient(const struct zoo_call *call)
     if (!layer && vectors_of(call->problem) <= STAGES_THREADS)
         return stage_rows_with(call, (struct kind){"slim", 1, 2, 1024});
     struct staged s = stage_rows_with(call, (struct kind){"stages", each, 2, 512});
-    if (s.blocks == 1 || (s.blocks == 2 && !layer))
+    if (s.blocks <= 2 && s.threads <= STAGES_THREADS)
         return s;
-    s = stage_rows_with(call, (struct kind){"later", each, zoo_tunable(call, "STAGES"), 512});
+    s = stage_rows_with(call, (struct kind){"later", each, zoo_tunable(call, "STAGES"), 512, true});
     if (s.threads > STAGES_THREADS)
-        s = stage_rows_with(call, (struct kind){"wide", 2 * each, 3, 512});
+        s = stage_rows_with(call, (struct kind){"wide", 2 * each, 2, 512, false});
     return s;
 }
 
@@ -338,9 +342,10 @@ CUresult norm_launch_stages(struct zoo_call *call)
 static struct staged hold_affine(const struct zoo_call *call)
 {
     const struct zoo_problem *problem = call->problem;
-    int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
+    int64_t vectors = vectors_of(problem), together = zoo_tunable(call, "ROWS");
+    int64_t turns = (problem->value[NORM_ROWS] + together - 1) / together;
     int64_t room = call->device->shared_per_block, sms = call->device->sm_count, shared;
-    int64_t arrays = zoo_tunable(call, "STAGES") + (norm_is_layer(problem) ? 2 : 1);
+    int64_t arrays = together * zoo_tunable(call, "STAGES") + (norm_is_layer(problem) ? 2 : 1);
     struct staged s = {.blocks = 1, .kernel = "shared_affine"};
     for (;; s.blocks *= 2) {
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
@@ -352,13 +357,13 @@ static struct staged hold_affine(const struct zoo_call *call)
     }
     s.shared = shared + AFFINE_SHARED <= room ? (unsigned)shared : 0;
     int64_t resident = room / (shared + AFFINE_SHARED);
-    int64_t by_threads = 512 / (int64_t)s.threads;
+    int64_t by_threads = (together == 1 ? 1024 : 512) / (int64_t)s.threads;
     resident = resident < by_threads ? resident : by_threads;
     /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
     int64_t idle = s.blocks > 2 && sms > 8 * (int64_t)s.blocks ? zoo_tunable(call, "IDLE") : 0;
     int64_t most = (resident > 0 ? resident : 1) * ((sms - idle) / (int64_t)s.blocks);
     most = most > 0 ? most * zoo_tunable(call, "WAVES") : 1;
-    s.clusters = (unsigned)(rows < most ? rows : most);
+    s.clusters = (unsigned)(turns < most ? turns : most);
     return s;
 }
 
@@ -390,7 +395,7 @@ static CUresult launch_add_up(struct zoo_call *call, unsigned parts, bool overla
     struct zoo_grid grid = {.x = zoo_ceil_div(a.cols, 32),
                             .y = norm_is_layer(call->problem) ? 2 : 1,
                             .threads = 32,
-                            .ty = 32,
+                            .ty = parts >= 64 ? 32 : 8, /* warps */
                             .overlaps = overlaps};
     return ZOO_LAUNCH(call, name, grid, &call->workspace, &parts, &a.cols, &a.array[NORM_DGAMMA],
                       &a.array[NORM_DBETA]);

@@ -91,38 +91,44 @@ template <bool LAYER> static __device__ __forceinline__ float2 sum_lanes(float2 
     return make_float2(sum_lanes(x.x, lanes), LAYER ? sum_lanes(x.y, lanes) : 0);
 }
 
-/* Two calls in a row must not have the same of_warp. */
-template <bool LAYER> static __device__ __forceinline__ float2 sum_block(float2 x, float2 *of_warp)
+/* Of a block: for every thread, or for those of the first warp alone. Two calls in a row must not
+ * have the same of_warp. */
+template <bool LAYER>
+static __device__ __forceinline__ float2 sum_block(float2 x, float2 *of_warp, bool all = true)
 {
     unsigned lane = threadIdx.x % 32;
     x = sum_lanes<LAYER>(x, 32);
     if (lane == 0)
         of_warp[threadIdx.x / 32] = x;
     __syncthreads();
+    if (!all && threadIdx.x >= 32)
+        return x;
     return sum_lanes<LAYER>(lane < blockDim.x / 32 ? of_warp[lane] : make_float2(0, 0), 32);
 }
 
-/* The second step: dgamma and dbeta of 32 columns a block, which has 32 warps. A warp adds up every
- * 32nd part of all columns, a lane each; then each warp what all of them found of one column. */
+/* The second step: dgamma and dbeta of 32 columns a block. Each of its warps adds up some of the
+ * parts, a lane for each column; then what all of them found, a column at a time. */
 template <class T>
 static __device__ __forceinline__ void add_up(const float *partial, unsigned parts, long long cols,
                                               T *dgamma, T *dbeta)
 {
     __shared__ float of_warp[32][33];
-    unsigned lane = threadIdx.x, warp = threadIdx.y;
+    unsigned lane = threadIdx.x, warp = threadIdx.y, warps = blockDim.y;
     long long first = (long long)blockIdx.x * 32, col = first + lane;
     const float *from = partial + blockIdx.y * parts * cols;
     float sum = 0;
     wait_for_kernels_before();
     if (col < cols)
 #pragma unroll 4
-        for (unsigned k = warp; k < parts; k += 32)
+        for (unsigned k = warp; k < parts; k += warps)
             sum += from[k * cols + col];
     of_warp[warp][lane] = sum;
     __syncthreads();
-    sum = sum_lanes(of_warp[lane][warp], 32);
-    if (lane == 0 && first + warp < cols)
-        narrow(sum, (blockIdx.y == 0 ? dgamma : dbeta) + first + warp);
+    for (unsigned k = warp; k < 32 && first + k < cols; k += warps) {
+        sum = sum_lanes(lane < warps ? of_warp[lane][k] : 0, 32);
+        if (lane == 0)
+            narrow(sum, (blockIdx.y == 0 ? dgamma : dbeta) + first + k);
+    }
 }
 
 #define ADD_UP(type, T)                                                                            \

@@ -108,8 +108,8 @@ static __device__ __forceinline__ void norm_block(norm_job<T> a)
         store_statistics<T, LAYER>(a, row, st);
 }
 
-/* The same for rows that nothing is added to, with results of their type: what the compiler need not
- * provide for leaves registers for more threads. */
+/* The same for rows that nothing is added to, with results of their type: what the compiler need
+ * not provide for leaves registers for more threads. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ void norm_plain(norm_job<T> a)
 {
@@ -195,9 +195,9 @@ static __device__ __forceinline__ void norm_long(norm_job<T> a)
     {                                                                                              \
         norm_lanes<T, LAYER, 4>(NORM(T), log_lanes);                                               \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(1024, 2) plain_##type(NORM_ARGUMENTS(T))          \
+    extern "C" __global__ void __launch_bounds__(512, 3) plain_##type(NORM_ARGUMENTS(T))           \
     {                                                                                              \
-        norm_plain<T, LAYER, 2>(NORM(T));                                                          \
+        norm_plain<T, LAYER, 4>(NORM(T));                                                          \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) block_##type(NORM_ARGUMENTS(T))             \
     {                                                                                              \

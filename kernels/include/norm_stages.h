@@ -11,19 +11,22 @@
 
 #include "norm_parts.h"
 
-/* Fetches a row's part of one or two arrays; second is null where there is none. */
+/* Fetches a row's part of up to three arrays; those that are not there are null. */
 template <class T>
 static __device__ __forceinline__ void fetch_rows(uint4 *stage, part_of_row p, const T *first,
-                                                  const T *second, long long at, barrier *full)
+                                                  const T *second, const T *third, long long at,
+                                                  barrier *full)
 {
     unsigned bytes = p.count * 16;
-    barrier_arrive_expecting(full, second ? 2 * bytes : bytes);
+    barrier_arrive_expecting(full, bytes * (1 + (second != nullptr) + (third != nullptr)));
     if (bytes == 0)
         return;
     at += (long long)p.first * PER<T>;
     bulk_load(stage, first + at, bytes, full);
     if (second)
         bulk_load(stage + p.room, second + at, bytes, full);
+    if (third)
+        bulk_load(stage + 2 * p.room, third + at, bytes, full);
 }
 
 template <class T, bool LAYER, int V, int STAGES>
@@ -43,7 +46,7 @@ static __device__ __forceinline__ void norm_stages(norm_job<T> a)
             barrier_make(&full[k], 1);
         barrier_made();
         for (int k = 0; k < STAGES && begin + k * (long long)clusters < a.rows; k++)
-            fetch_rows(stages + k * size, p, a.x, second,
+            fetch_rows(stages + k * size, p, a.x, second, (const T *)nullptr,
                        (begin + k * (long long)clusters) * a.cols, &full[k]);
     }
     turns_begin(&of_blocks);
@@ -68,7 +71,8 @@ static __device__ __forceinline__ void norm_stages(norm_job<T> a)
         moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[turn % 2]);
         long long next = row + STAGES * (long long)clusters;
         if (fetches && next < a.rows) // every thread has its part of the stage
-            fetch_rows(stages + stage * size, p, a.x, second, next * a.cols, &full[stage]);
+            fetch_rows(stages + stage * size, p, a.x, second, (const T *)nullptr, next * a.cols,
+                       &full[stage]);
         m = merge_cluster<T, LAYER>(m, &of_blocks, turn++, a.cols);
         float factor = factor_for(m, a.cols, a.eps);
         if (factor != 1) { // rarely; all blocks agree

@@ -5,7 +5,7 @@
  * cluster.
  */
 // arch: sm_90
-#include "norm_gradient_stages.h"
+#include "norm_gradient_later.h"
 
 #define VECTORS 2 // tune: 1 2
 #define STAGES 4 // tune: 3 4; of rows over a cluster

@@ -4,7 +4,7 @@
  * registers, and a second kernel adds up what the blocks found. Long rows go over a cluster.
  */
 // arch: sm_90
-#include "norm_gradient_stages.h"
+#include "norm_gradient_later.h"
 
 #define VECTORS 2 // tune: 1 2
 #define STAGES 4 // tune: 3 4; of rows over a cluster

@@ -7,9 +7,10 @@
 #include "norm_shared_affine.h"
 
 #define VECTORS 4 // tune: 4
-#define STAGES 3 // tune: 2 3 4
+#define ROWS 2 // tune: 1 2; at a time
+#define STAGES 2 // tune: 1 2
 #define THREADS 512 // tune: 512; of a block, at most
 
-NORM_SHARED_AFFINE(bf16, bf16, false, VECTORS, STAGES)
-NORM_SHARED_AFFINE(f16, f16, false, VECTORS, STAGES)
-NORM_SHARED_AFFINE(f32, float, false, VECTORS, STAGES)
+NORM_SHARED_AFFINE(bf16, bf16, false, VECTORS, ROWS, STAGES)
+NORM_SHARED_AFFINE(f16, f16, false, VECTORS, ROWS, STAGES)
+NORM_SHARED_AFFINE(f32, float, false, VECTORS, ROWS, STAGES)

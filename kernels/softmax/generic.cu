@@ -7,10 +7,10 @@
 #include "generic.h"
 
 #define VECTORS 8 // tune: 2 4 8
-#define PLAIN 2 // tune: 2; vectors a thread of plain rows, in 32 registers: as many threads as go
+#define PLAIN 4 // tune: 4; vectors a thread of plain rows: three blocks of 512 on an SM
 
 #define KERNELS(type, T)                                                                           \
-    extern "C" __global__ void __launch_bounds__(1024, 2) plain_##type(ARGUMENTS(T))               \
+    extern "C" __global__ void __launch_bounds__(512, 3) plain_##type(ARGUMENTS(T))                \
     {                                                                                              \
         forward_plain<T, PLAIN>(FORWARD(T));                                                       \
     }                                                                                              \

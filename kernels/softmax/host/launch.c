@@ -192,7 +192,7 @@ static bool is_plain(const struct zoo_call *call)
 
 CUresult softmax_launch_generic(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4, BLOCK = 256 }; /* as in the kernels */
+    enum { LANES_EACH = 4, BLOCK = 256, PLAIN_THREADS = 512 }; /* as in the kernels */
     int64_t rows = call->problem->value[SM_ROWS], vectors = vectors_touched(call);
     unsigned log_lanes = 0, threads = threads_for(vectors, vectors_each(call));
     if (has_nothing_to_do(call->problem))
@@ -204,8 +204,7 @@ CUresult softmax_launch_generic(struct zoo_call *call)
         return launch_named(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
     unsigned plain_threads = threads_for(vectors, zoo_tunable(call, "PLAIN"));
-    bool back = call->problem->value[SM_STEP] == STEP_BACKWARD;
-    if (is_plain(call) && plain_threads <= (back ? 512 : MOST_THREADS))
+    if (is_plain(call) && plain_threads <= PLAIN_THREADS)
         return launch_named(call, "plain",
                             (struct zoo_grid){.x = (unsigned)rows, .threads = plain_threads}, 0);
     if (threads <= MOST_THREADS)
