@@ -9,11 +9,10 @@ enum {
     VECTOR = 16,
     MOST_THREADS = 1024,
     STAGES_THREADS = 512,
-    SHORT_ROW = 16 * 1024,
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
     OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
-    AFFINE_SHARED = 3072  /* the same for shared_affine */
+    AFFINE_SHARED = 2560  /* the same for shared_affine */
 };
 
 /* As in the kernels' headers. */
@@ -176,7 +175,7 @@ static CUresult launch_long(struct zoo_call *call)
 
 CUresult norm_launch_registers(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4, PLAIN_EACH = 4, PLAIN_THREADS = 512 }; /* as in the kernels */
+    enum { LANES_EACH = 4 }; /* as in the kernels */
     int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
     if (has_nothing_to_do(call->problem))
@@ -185,14 +184,6 @@ CUresult norm_launch_registers(struct zoo_call *call)
         struct zoo_grid grid = lanes_grid(call->problem, vectors, &log_lanes);
         return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
-    unsigned plain_threads = threads_for(vectors, PLAIN_EACH);
-    /* Measured on an H200: better for short rows of rmsnorm and for longer ones of layernorm. */
-    bool plain = call->problem->value[NORM_RESIDUAL] == 0 &&
-                 call->problem->value[NORM_STORE] == STORE_SAME && plain_threads <= PLAIN_THREADS &&
-                 norm_is_layer(call->problem) == (row_bytes(call->problem) > SHORT_ROW);
-    if (arguments_of(call).whole && plain)
-        return launch_forward(call, "plain",
-                              (struct zoo_grid){.x = (unsigned)rows, .threads = plain_threads}, 0);
     if (arguments_of(call).whole && threads <= MOST_THREADS)
         return launch_forward(call, "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
@@ -235,7 +226,7 @@ struct staged {
 };
 
 /* How many clusters run at a time, if an SM takes `resident` blocks: GPCs do not all have the same
- * number of SMs. An H200 with 132 runs 66 clusters of 2, 31 of 4, 15 of 8 and 7 of 16. */
+ * number of SMs. An H200 with 132 runs 66 clusters of 2, 31 of 4 and 15 of 8. */
 static int64_t clusters_at_a_time(const struct zoo_call *call, int64_t resident, int64_t blocks)
 {
     int64_t sms = call->device->sm_count, left = blocks > 2 && sms > 8 * blocks ? 8 : 0;
@@ -250,39 +241,34 @@ static int64_t clusters_with_rows(int64_t rows, int64_t for_all_sms)
     return rows / LEAST_ROWS > for_all_sms ? rows / LEAST_ROWS : for_all_sms + 1;
 }
 
-/* Clusters of more than 8 blocks must be asked for; these GPUs have them. */
-static unsigned most_blocks(const struct zoo_call *call)
+/* Blocks that an SM has registers for: 64 a thread forward; backward twice that, but for rmsnorm's
+ * large blocks, which do with 64 as well. */
+static int64_t resident_blocks(const struct zoo_problem *problem, unsigned threads, bool wide)
 {
-    int arch = call->device->arch;
-    return norm_is_backward(call->problem) && arch >= 90 && arch < 110 ? 16 : MOST_BLOCKS;
+    if (!norm_is_backward(problem))
+        return 1024 / threads;
+    return (!norm_is_layer(problem) && !wide && threads > 256 ? 1024 : 512) / threads;
 }
 
-/* A kernel: `each` vectors a thread, some stages, and threads that an SM has registers for. */
-struct kind {
-    const char *kernel;
-    int each, stages, threads_per_sm;
-    bool later; /* no stage for what is added */
-};
-
-/* With as few blocks as hold a row. */
-static struct staged stage_rows_with(const struct zoo_call *call, struct kind kind)
+/* With `each` vectors a thread. */
+static struct staged stage_rows_with(const struct zoo_call *call, int each, bool wide)
 {
     const struct zoo_problem *problem = call->problem;
     bool back = norm_is_backward(problem);
     int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
-    int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] && !kind.later ? 1 : 0);
+    int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] ? 1 : 0);
     int64_t room = call->device->shared_per_block - OWN_SHARED, shared;
-    struct staged s = {.blocks = 1, .kernel = kind.kernel};
+    struct staged s = {.blocks = 1, .kernel = wide ? "wide" : "stages"};
     for (;; s.blocks *= 2) { /* clusters of other sizes leave SMs idle */
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
-        shared = kind.stages * arrays * part * VECTOR;
-        s.threads = threads_for(part, kind.each);
-        if (s.blocks == most_blocks(call) ||
-            (part <= (int64_t)zoo_tunable(call, "THREADS") * kind.each && shared <= room))
+        shared = zoo_tunable(call, "STAGES") * arrays * part * VECTOR;
+        s.threads = threads_for(part, each);
+        if (s.blocks == MOST_BLOCKS ||
+            (part <= (int64_t)zoo_tunable(call, "THREADS") * each && shared <= room))
             break;
     }
     s.shared = shared <= room ? (unsigned)shared : 0;
-    int64_t resident = kind.threads_per_sm / (int64_t)s.threads;
+    int64_t resident = resident_blocks(problem, s.threads, wide);
     int64_t by_shared = room / (shared + OWN_SHARED);
     int64_t most = clusters_at_a_time(call, resident < by_shared ? resident : by_shared, s.blocks);
     if (s.blocks > 1) /* fewer may run at a time elsewhere: several rounds then even that out */
@@ -293,28 +279,13 @@ static struct staged stage_rows_with(const struct zoo_call *call, struct kind ki
     return s;
 }
 
-/* Backward: as NORM_GRADIENT_STAGES says. */
-static struct staged stage_gradient(const struct zoo_call *call)
-{
-    bool layer = norm_is_layer(call->problem);
-    int each = zoo_tunable(call, "VECTORS");
-    if (!layer && vectors_of(call->problem) <= STAGES_THREADS)
-        return stage_rows_with(call, (struct kind){"slim", 1, 2, 1024});
-    struct staged s = stage_rows_with(call, (struct kind){"stages", each, 2, 512});
-    if (s.blocks <= 2 && s.threads <= STAGES_THREADS)
-        return s;
-    s = stage_rows_with(call, (struct kind){"later", each, zoo_tunable(call, "STAGES"), 512, true});
-    if (s.threads > STAGES_THREADS)
-        s = stage_rows_with(call, (struct kind){"wide", 2 * each, 2, 512, false});
-    return s;
-}
-
 static struct staged stage_rows(const struct zoo_call *call)
 {
-    if (norm_is_backward(call->problem))
-        return stage_gradient(call);
-    return stage_rows_with(call, (struct kind){"stages", zoo_tunable(call, "VECTORS"),
-                                               zoo_tunable(call, "STAGES"), 1024});
+    int each = zoo_tunable(call, "VECTORS");
+    struct staged s = stage_rows_with(call, each, false);
+    if (norm_is_backward(call->problem) && s.threads > STAGES_THREADS)
+        s = stage_rows_with(call, 2 * each, true);
+    return s;
 }
 
 bool norm_fits_stages(const struct zoo_call *call)
@@ -385,7 +356,7 @@ CUresult norm_launch_shared_affine(struct zoo_call *call)
 /* Backward --------------------------------------------------------------------------------------*/
 
 /* dgamma and dbeta from their partial sums. Without rows they are 0. */
-static CUresult launch_add_up(struct zoo_call *call, unsigned parts, bool overlaps)
+static CUresult launch_add_up(struct zoo_call *call, unsigned parts)
 {
     struct arguments a = arguments_of(call);
     char name[32];
@@ -395,8 +366,7 @@ static CUresult launch_add_up(struct zoo_call *call, unsigned parts, bool overla
     struct zoo_grid grid = {.x = zoo_ceil_div(a.cols, 32),
                             .y = norm_is_layer(call->problem) ? 2 : 1,
                             .threads = 32,
-                            .ty = parts >= 64 ? 32 : 8, /* warps */
-                            .overlaps = overlaps};
+                            .ty = 8};
     return ZOO_LAUNCH(call, name, grid, &call->workspace, &parts, &a.cols, &a.array[NORM_DGAMMA],
                       &a.array[NORM_DBETA]);
 }
@@ -467,13 +437,13 @@ static CUresult launch_passes(struct zoo_call *call, unsigned parts,
                               CUresult (*rows)(struct zoo_call *call))
 {
     if (call->problem->value[NORM_ROWS] == 0)
-        return launch_add_up(call, 0, false);
+        return launch_add_up(call, 0);
     if (has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     CUresult result = launch_columns(call, parts);
     if (result == CUDA_SUCCESS)
         result = rows(call);
-    return result == CUDA_SUCCESS ? launch_add_up(call, parts, false) : result;
+    return result == CUDA_SUCCESS ? launch_add_up(call, parts) : result;
 }
 
 CUresult norm_launch_passes(struct zoo_call *call)
@@ -492,5 +462,5 @@ CUresult norm_launch_gradient_stages(struct zoo_call *call)
     if (has_nothing_to_do(call->problem) || !arguments_of(call).whole)
         return launch_passes(call, s.clusters, launch_long_rows);
     CUresult result = launch_backward(call, s.kernel, grid_of(s), 0);
-    return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters, true) : result;
+    return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
 }

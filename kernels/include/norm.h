@@ -68,18 +68,16 @@ static __device__ __forceinline__ moments merge_lanes(moments m, unsigned lanes)
     return moments{count, mean, sum_lanes(fmaf(m.count * apart, apart, m.squares), lanes)};
 }
 
-/* Every thread of a block of whole warps gets the block's, or those of the first warp alone. Two
- * calls in a row must not have the same of_warp: there is one barrier. */
+/* Every thread of a block of whole warps gets the block's. Two calls in a row must not have the
+ * same of_warp: there is one barrier. */
 template <bool LAYER>
-static __device__ __forceinline__ moments merge_block(moments m, moments *of_warp, bool all = true)
+static __device__ __forceinline__ moments merge_block(moments m, moments *of_warp)
 {
     unsigned lane = threadIdx.x % 32;
     m = merge_lanes<LAYER>(m, 32);
     if (lane == 0)
         of_warp[threadIdx.x / 32] = m;
     __syncthreads();
-    if (!all && threadIdx.x >= 32)
-        return m;
     return merge_lanes<LAYER>(lane < blockDim.x / 32 ? of_warp[lane] : moments{0, 0, 0}, 32);
 }
 

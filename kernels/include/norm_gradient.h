@@ -91,48 +91,41 @@ template <bool LAYER> static __device__ __forceinline__ float2 sum_lanes(float2 
     return make_float2(sum_lanes(x.x, lanes), LAYER ? sum_lanes(x.y, lanes) : 0);
 }
 
-/* Of a block: for every thread, or for those of the first warp alone. Two calls in a row must not
- * have the same of_warp. */
-template <bool LAYER>
-static __device__ __forceinline__ float2 sum_block(float2 x, float2 *of_warp, bool all = true)
+/* Two calls in a row must not have the same of_warp. */
+template <bool LAYER> static __device__ __forceinline__ float2 sum_block(float2 x, float2 *of_warp)
 {
     unsigned lane = threadIdx.x % 32;
     x = sum_lanes<LAYER>(x, 32);
     if (lane == 0)
         of_warp[threadIdx.x / 32] = x;
     __syncthreads();
-    if (!all && threadIdx.x >= 32)
-        return x;
     return sum_lanes<LAYER>(lane < blockDim.x / 32 ? of_warp[lane] : make_float2(0, 0), 32);
 }
 
-/* The second step: dgamma and dbeta of 32 columns a block. Each of its warps adds up some of the
- * parts, a lane for each column; then what all of them found, a column at a time. */
+/* The second step: dgamma and dbeta of 32 columns a block, which has 8 rows of 32 threads. Sums of
+ * every eighth part come first. */
 template <class T>
 static __device__ __forceinline__ void add_up(const float *partial, unsigned parts, long long cols,
                                               T *dgamma, T *dbeta)
 {
-    __shared__ float of_warp[32][33];
-    unsigned lane = threadIdx.x, warp = threadIdx.y, warps = blockDim.y;
-    long long first = (long long)blockIdx.x * 32, col = first + lane;
+    __shared__ float sums[8][32];
+    long long col = (long long)blockIdx.x * 32 + threadIdx.x;
     const float *from = partial + blockIdx.y * parts * cols;
     float sum = 0;
-    wait_for_kernels_before();
     if (col < cols)
-#pragma unroll 4
-        for (unsigned k = warp; k < parts; k += warps)
+        for (unsigned k = threadIdx.y; k < parts; k += 8)
             sum += from[k * cols + col];
-    of_warp[warp][lane] = sum;
+    sums[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
-    for (unsigned k = warp; k < 32 && first + k < cols; k += warps) {
-        sum = sum_lanes(lane < warps ? of_warp[lane][k] : 0, 32);
-        if (lane == 0)
-            narrow(sum, (blockIdx.y == 0 ? dgamma : dbeta) + first + k);
-    }
+    if (threadIdx.y != 0 || col >= cols)
+        return;
+    for (int k = 1; k < 8; k++)
+        sum += sums[k][threadIdx.x];
+    narrow(sum, (blockIdx.y == 0 ? dgamma : dbeta) + col);
 }
 
 #define ADD_UP(type, T)                                                                            \
-    extern "C" __global__ void __launch_bounds__(1024)                                             \
+    extern "C" __global__ void __launch_bounds__(256)                                              \
         add_up_##type(const float *partial, unsigned parts, long long cols, T *dgamma, T *dbeta)   \
     {                                                                                              \
         add_up<T>(partial, parts, cols, dgamma, dbeta);                                            \

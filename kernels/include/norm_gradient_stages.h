@@ -105,18 +105,6 @@ static __device__ __forceinline__ void write_columns(gradient_job<T> a, part_of_
     }
 }
 
-template <class T, int V>
-static __device__ __forceinline__ void load_weights(gradient_job<T> a, part_of_row p,
-                                                    column_sums<T, V> *columns)
-{
-#pragma unroll
-    for (int k = 0; k < V; k++) {
-        unsigned at = threadIdx.x + k * blockDim.x;
-        columns->weights[k] =
-            a.has & HAS_GAMMA && at < p.count ? ((const uint4 *)a.gamma)[p.first + at] : ones<T>();
-    }
-}
-
 template <class T, bool LAYER, int V, int STAGES>
 static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
 {
@@ -141,7 +129,12 @@ static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
     __syncthreads();
     turns_wait();
     column_sums<T, V> columns = {};
-    load_weights(a, p, &columns);
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = threadIdx.x + k * blockDim.x;
+        columns.weights[k] =
+            a.has & HAS_GAMMA && at < p.count ? ((const uint4 *)a.gamma)[p.first + at] : ones<T>();
+    }
     float share = 1.0f / a.cols;
     unsigned stage = 0, parity = 0;
     row_stats ahead = stats_of<T, LAYER>(a, begin); // begin is a row: clusters <= rows
@@ -184,5 +177,17 @@ static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
     if (a.has & HAS_GAMMA)
         write_columns<T, LAYER, V>(a, p, clusters, begin, columns);
 }
+
+/* "wide": threads with twice the vectors, for rows that 8 blocks do not hold otherwise. */
+#define NORM_GRADIENT_STAGES(type, T, LAYER, VECTORS, STAGES)                                      \
+    extern "C" __global__ void __launch_bounds__(512) stages_##type(GRADIENT_ARGUMENTS(T))         \
+    {                                                                                              \
+        gradient_stages<T, LAYER, VECTORS, STAGES>(GRADIENT(T));                                   \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(512) wide_##type(GRADIENT_ARGUMENTS(T))           \
+    {                                                                                              \
+        gradient_stages<T, LAYER, 2 * VECTORS, STAGES>(GRADIENT(T));                               \
+    }                                                                                              \
+    NORM_LONG_PASSES(type, T, LAYER)
 
 #endif

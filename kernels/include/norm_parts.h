@@ -29,30 +29,18 @@ static __device__ __forceinline__ float count_of_block(long long cols, unsigned 
     return first >= vectors ? 0 : min(room, vectors - first) * PER<T>;
 }
 
-/* What a block's moments are told as, and what all of them are together. */
-template <class T, bool LAYER>
-static __device__ __forceinline__ moments hear_cluster(moments m, turns<float2> *t, unsigned turn,
-                                                       long long cols)
-{
-    unsigned lane = threadIdx.x % 32, blocks = cluster_size();
-    if (blocks == 1)
-        return m;
-    float2 theirs = hear_blocks(t, turn);
-    float count = count_of_block<T>(cols, lane);
-    m = lane < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
-    return merge_lanes<LAYER>(m, 32);
-}
-static __device__ __forceinline__ void tell_cluster(moments m, turns<float2> *t, unsigned turn)
-{
-    if (cluster_size() > 1)
-        tell_blocks(t, turn, make_float2(m.mean, m.squares));
-}
+/* Of the cluster. */
 template <class T, bool LAYER>
 static __device__ __forceinline__ moments merge_cluster(moments m, turns<float2> *t, unsigned turn,
                                                         long long cols)
 {
-    tell_cluster(m, t, turn);
-    return hear_cluster<T, LAYER>(m, t, turn, cols);
+    unsigned lane = threadIdx.x % 32, blocks = cluster_size();
+    if (blocks == 1)
+        return m;
+    float2 theirs = take_turn(t, turn, make_float2(m.mean, m.squares));
+    float count = count_of_block<T>(cols, lane);
+    m = lane < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
+    return merge_lanes<LAYER>(m, 32);
 }
 
 /* A cluster for each row: each block reads its part once. */

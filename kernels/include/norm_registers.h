@@ -108,40 +108,6 @@ static __device__ __forceinline__ void norm_block(norm_job<T> a)
         store_statistics<T, LAYER>(a, row, st);
 }
 
-/* The same for rows that nothing is added to, with results of their type: what the compiler need
- * not provide for leaves registers for more threads. */
-template <class T, bool LAYER, int V>
-static __device__ __forceinline__ void norm_plain(norm_job<T> a)
-{
-    __shared__ moments of_warp[2][32];
-    a.has &= HAS_GAMMA | HAS_BETA | HAS_STATS;
-    long long row = blockIdx.x;
-    const uint4 *from = (const uint4 *)(a.x + row * a.cols);
-    unsigned vectors = a.cols / PER<T>;
-    uint4 v[V];
-    int filled[V];
-#pragma unroll
-    for (int k = 0; k < V; k++) {
-        unsigned at = threadIdx.x + k * blockDim.x;
-        filled[k] = at < vectors ? PER<T> : 0;
-        v[k] = at < vectors ? load_once(from + at) : make_uint4(0, 0, 0, 0);
-    }
-    moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[0]);
-    only_words(v);
-    float factor = factor_for(m, a.cols, a.eps);
-    if (factor != 1) // rarely
-        m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, factor), of_warp[1]);
-    statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);
-#pragma unroll
-    for (int k = 0; k < V; k++) {
-        unsigned at = threadIdx.x + k * blockDim.x;
-        if (at < vectors)
-            write_vector<T, LAYER>(a, row, at * PER<T>, v[k], st);
-    }
-    if (threadIdx.x == 0)
-        store_statistics<T, LAYER>(a, row, st);
-}
-
 /* A pass over a row of any length: its moments. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ moments measure_long(norm_job<T> a, float factor)
@@ -194,10 +160,6 @@ static __device__ __forceinline__ void norm_long(norm_job<T> a)
         lanes_##type(NORM_ARGUMENTS(T), unsigned log_lanes)                                        \
     {                                                                                              \
         norm_lanes<T, LAYER, 4>(NORM(T), log_lanes);                                               \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(512, 3) plain_##type(NORM_ARGUMENTS(T))           \
-    {                                                                                              \
-        norm_plain<T, LAYER, 4>(NORM(T));                                                          \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) block_##type(NORM_ARGUMENTS(T))             \
     {                                                                                              \

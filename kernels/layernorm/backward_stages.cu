@@ -5,10 +5,10 @@
  * cluster.
  */
 // arch: sm_90
-#include "norm_gradient_later.h"
+#include "norm_gradient_stages.h"
 
 #define VECTORS 2 // tune: 1 2
-#define STAGES 4 // tune: 3 4; of rows over a cluster
+#define STAGES 2 // tune: 2 3
 #define THREADS 512 // tune: 128 256 512; more blocks for longer rows
 
 NORM_GRADIENT_STAGES(bf16, bf16, true, VECTORS, STAGES)

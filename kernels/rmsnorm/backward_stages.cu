@@ -4,10 +4,10 @@
  * registers, and a second kernel adds up what the blocks found. Long rows go over a cluster.
  */
 // arch: sm_90
-#include "norm_gradient_later.h"
+#include "norm_gradient_stages.h"
 
 #define VECTORS 2 // tune: 1 2
-#define STAGES 4 // tune: 3 4; of rows over a cluster
+#define STAGES 2 // tune: 2 3
 #define THREADS 512 // tune: 128 256 512; more blocks for longer rows
 
 NORM_GRADIENT_STAGES(bf16, bf16, false, VECTORS, STAGES)

@@ -45,8 +45,8 @@ static bool may_be_large(const struct export_host *host, const struct export_ste
     return grows || formulas->samples.base.number[shared_slot(step)] > 48 * 1024;
 }
 
-/* Once for each kernel: much shared memory, clusters of more than 8 blocks. */
-static void allow_more(const struct export_host *host, struct lk_buf *text)
+/* Once for each kernel. */
+static void allow_shared(const struct export_host *host, struct lk_buf *text)
 {
     const struct export_recording *base = &host->formulas->samples.base;
     for (unsigned i = 0; i < base->step_count; i++) {
@@ -55,14 +55,7 @@ static void allow_more(const struct export_host *host, struct lk_buf *text)
         for (unsigned k = 0; k < i; k++)
             again |= base->step[k].kind == EXPORT_LAUNCH &&
                      strcmp(base->step[k].kernel, step->kernel) == 0;
-        if (again || step->kind != EXPORT_LAUNCH)
-            continue;
-        if (step->cluster > 8)
-            export_printf(text, 4,
-                          "CHECK(cudaFuncSetAttribute(%s, "
-                          "cudaFuncAttributeNonPortableClusterSizeAllowed, 1));",
-                          step->kernel);
-        if (!may_be_large(host, step))
+        if (again || step->kind != EXPORT_LAUNCH || !may_be_large(host, step))
             continue;
         char *bytes = export_slot_text(host, shared_slot(step));
         export_printf(text, 4,
@@ -222,7 +215,7 @@ void export_settings(const struct export_host *host, struct lk_buf *text)
     struct lk_buf lines = {0};
     ask_attribute(host, "sms", "cudaDevAttrMultiProcessorCount", &lines);
     ask_attribute(host, "threads_per_sm", "cudaDevAttrMaxThreadsPerMultiProcessor", &lines);
-    allow_more(host, &lines);
+    allow_shared(host, &lines);
     ask_resident(host, &lines);
     const struct export_fit *fit = &formulas->samples.fit;
     for (unsigned i = fit->named; i < fit->atom_count; i++)

@@ -293,8 +293,6 @@ static struct kernel *prepare(struct zoo_call *call, const char *name, unsigned 
     return *status == CUDA_SUCCESS ? kernel : NULL;
 }
 
-enum { PORTABLE_CLUSTER = 8 }; /* blocks; larger clusters must be asked for */
-
 CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid grid, void **arguments)
 {
     const struct lk_driver *cuda = call->device->cuda;
@@ -303,12 +301,6 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
     if (!kernel)
         return status;
     CUfunction function = kernel->function;
-    if (grid.cluster > PORTABLE_CLUSTER) {
-        status = cuda->cuFuncSetAttribute(function,
-                                          CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-        if (status != CUDA_SUCCESS)
-            return status;
-    }
     unsigned x = grid.x ? grid.x : 1, y = grid.y ? grid.y : 1, z = grid.z ? grid.z : 1;
     unsigned tx = grid.threads ? grid.threads : 1, ty = grid.ty ? grid.ty : 1,
              tz = grid.tz ? grid.tz : 1;
