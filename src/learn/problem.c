@@ -66,7 +66,7 @@ static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i
          is_unsigned = type == ZOO_U32 || type == ZOO_U8;
     unsigned values = is_byte && seed != LESSON_LISTED_SEED ? 256 : 64;
     double value = (double)(zoo_random(seed, stream, i) % values);
-    return is_unsigned ? value : value - (double)(values / 2);
+    return is_unsigned ? value : value - (double)values / 2;
 }
 
 static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, void *data,

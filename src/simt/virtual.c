@@ -12,14 +12,16 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The name of a file of its own says what it is to a process that gets its descriptor. */
 #define FILE_NAME "lockstep memory of "
-#define DEVICE_NAME FILE_NAME "device %u"
-#define HOST_NAME FILE_NAME "host %u"
+#define DEVICE_NAME FILE_NAME "device "
+#define HOST_NAME FILE_NAME "host "
 #define EXPORT_NAME FILE_NAME "allocations"
 
 static bool map_file(uint64_t place, size_t size, const struct simt_physical *physical,
@@ -39,7 +41,8 @@ static bool map_nothing(uint64_t place, size_t size, int protection)
 static bool open_own(struct simt_physical *physical, enum simt_memory_kind kind, unsigned index)
 {
     char name[64];
-    snprintf(name, sizeof name, kind == SIMT_MEMORY_PINNED ? HOST_NAME : DEVICE_NAME, index);
+    snprintf(name, sizeof name, "%s%u", kind == SIMT_MEMORY_PINNED ? HOST_NAME : DEVICE_NAME,
+             index);
     physical->file = memfd_create(name, MFD_CLOEXEC);
     if (physical->file < 0)
         return false;
@@ -82,14 +85,26 @@ static bool file_name(int file, char *name, size_t size)
     return readlink(link, name, size - 1) >= 0;
 }
 
+/* name is /memfd:KIND, a number, and what the system writes behind it. */
+static bool is_memory_of(const char *name, const char *kind, unsigned *number)
+{
+    size_t before = strlen("/memfd:"), length = strlen(kind);
+    if (strncmp(name, "/memfd:", before) != 0 || strncmp(name + before, kind, length) != 0)
+        return false;
+    const char *digits = name + before + length;
+    char *end;
+    *number = (unsigned)strtoul(digits, &end, 10);
+    return end != digits;
+}
+
 bool simt_physical_import(struct simt_physical *physical, int file, unsigned *device, bool *host)
 {
     char name[128];
     struct stat facts;
     if (!file_name(file, name, sizeof name) || fstat(file, &facts) != 0)
         return false;
-    *host = sscanf(name, "/memfd:" HOST_NAME, device) == 1;
-    if (!*host && sscanf(name, "/memfd:" DEVICE_NAME, device) != 1)
+    *host = is_memory_of(name, HOST_NAME, device);
+    if (!*host && !is_memory_of(name, DEVICE_NAME, device))
         return false;
     *physical = (struct simt_physical){.size = (size_t)facts.st_size,
                                        .file = fcntl(file, F_DUPFD_CLOEXEC, 0),
