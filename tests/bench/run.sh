@@ -191,7 +191,7 @@ printf '#!/bin/sh\necho "{\\"ok\\": false, \\"error\\": \\"PyTorch is not instal
 expect python-without-torch 0 'torch +skipped: PyTorch is not installed' \
     $peers reduction/vectorised n=1 --time 0.1
 printf '#!/bin/sh\nwhile read line; do echo "{\\"ok\\": true, \\"version\\": \\"PyTorch 0\\"}"; done\n' >python
-expect python-no-shared-memory 0 'torch +skipped: the memory cannot be shared' \
+expect python-that-computes-nothing 1 'torch +WRONG: result\[0\] .*it was not written' \
     $peers reduction/vectorised n=1 --time 0.1
 
 # What our Python says, with a made-up PyTorch and driver.
