@@ -8,9 +8,9 @@ int main()
 {
     cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
     printf("%d %d %d\n", format.x, format.y, format.f);
-    cudaIpcMemHandle_t handle;
-    SHOW(cudaIpcGetMemHandle(&handle, nullptr));
-    SHOW(cudaIpcGetMemHandle(&handle, nullptr));
+    cudaIpcEventHandle_t handle;
+    SHOW(cudaIpcGetEventHandle(&handle, nullptr));
+    SHOW(cudaIpcGetEventHandle(&handle, nullptr));
     SHOW(cudaProfilerStart());
     SHOW(cudaProfilerStop());
 }
