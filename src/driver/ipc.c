@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
@@ -49,10 +50,21 @@ static CUresult export_allocation(CUcontext context, CUdeviceptr address, bool p
     return context->error;
 }
 
+/* A handle comes from another process and may say anything: its bytes must lie in the file. */
+static bool lies_in(const struct shared *shared, int file)
+{
+    struct stat facts;
+    return fstat(file, &facts) == 0 && shared->size > 0 &&
+           shared->offset <= (uint64_t)facts.st_size &&
+           shared->size <= (uint64_t)facts.st_size - shared->offset;
+}
+
 /* Shows it at addresses of our own; lock held. */
 static CUresult import_allocation(CUcontext context, const struct shared *shared, int file,
                                   struct drv_allocation **result)
 {
+    if (!lies_in(shared, file))
+        return CUDA_ERROR_INVALID_VALUE;
     struct simt_machine *machine = context->device->machine;
     uint64_t inside = shared->offset % PAGE;
     size_t pages = (inside + shared->size + PAGE - 1) & ~(size_t)(PAGE - 1);
@@ -178,8 +190,13 @@ CUresult drv_cuIpcCloseMemHandle(CUdeviceptr address)
     struct drv_allocation *allocation = drv_allocation_find(address);
     if (!allocation || allocation->address != address || !allocation->opened) {
         status = CUDA_ERROR_INVALID_VALUE;
-    } else if (--allocation->opened == 0) {
-        drv_wait_all();
+        drv_leave_lock();
+        return status;
+    }
+    allocation->opened--;
+    drv_wait_all();
+    allocation = drv_allocation_find(address); /* another thread may have opened or closed it */
+    if (allocation && !allocation->opened) {
         for (size_t i = 0; i < opened_count; i++)
             if (opened[i].address == address)
                 opened[i--] = opened[--opened_count];
@@ -208,8 +225,9 @@ CUresult drv_cuMemPoolExportToShareableHandle(void *shared, CUmemoryPool pool,
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     file = file >= 0 ? open(path, O_RDWR) : -1;
-    if (file < 0 || lseek(file, (off_t)drv_pool_id(pool), SEEK_SET) < 0)
+    if (file < 0)
         return status ? status : CUDA_ERROR_OPERATING_SYSTEM;
+    (void)lseek(file, (off_t)drv_pool_id(pool), SEEK_SET); /* any position is one */
     *(int *)shared = file;
     return CUDA_SUCCESS;
 }
