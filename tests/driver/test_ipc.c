@@ -52,6 +52,22 @@ static int exchange(struct message *message, int file, bool sends)
             return __LINE__ % 250 + 1;                                                             \
     } while (0)
 
+/* Handles whose offset or size (words 1 and 2) is not the exporter's: nothing is mapped. */
+static int open_forged(const CUipcMemHandle *handle)
+{
+    static const uint64_t forged[][2] = {
+        {1, UINT64_MAX}, {1, UINT64_MAX - 4095}, {1, UINT64_C(1) << 40}, {2, 0},
+        {2, UINT64_MAX}, {2, UINT64_MAX - 4095}, {2, UINT64_C(1) << 40},
+    };
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        CUipcMemHandle other = *handle;
+        CUdeviceptr at;
+        memcpy((char *)&other + 8 * forged[i][0], &forged[i][1], 8);
+        DO(cu->cuIpcOpenMemHandle_v2(&at, other, 1) != CUDA_ERROR_INVALID_VALUE);
+    }
+    return 0;
+}
+
 /* The child adds 1 to each of the three; its exit status is 0. */
 static int add_to_all(void)
 {
@@ -62,6 +78,7 @@ static int add_to_all(void)
     if (file < 0) /* the parent did not come so far */
         return 0;
     DO(start(NULL));
+    DO(open_forged(&message.small));
     DO(cu->cuIpcOpenMemHandle_v2(&small, message.small, 1));
     DO(cu->cuIpcOpenMemHandle_v2(&again, message.small, 1));
     DO(again != small); /* it is counted */
