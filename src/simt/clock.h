@@ -6,6 +6,9 @@
  * depends neither on the host nor on how many workers there are. A loop that does nothing but wait
  * for a clock is fast-forwarded: the longer it has waited, the further a turn takes it (waits.c
  * finds such loops).
+ * Clocks of warps that poll an mbarrier, as cuda::barrier does with pauses that grow, run ahead: how
+ * often they look depends on whose turn it is here. What they wait for is followed by src/watch, so
+ * these clocks do not count in the launch's time.
  */
 #ifndef LOCKSTEP_SIMT_CLOCK_H
 #define LOCKSTEP_SIMT_CLOCK_H
@@ -40,7 +43,14 @@ static inline void simt_charge_turns(struct simt_warp *w, int fuel)
     simt_state(w)->slice_fuel -= fuel;
 }
 
-/* waits.c */
+/* The launch takes at least as long as this warp's clock says, from here on. */
+static inline void simt_keep_time(struct simt_warp *w, const struct simt_inst *in)
+{
+    if (!(in->flags & SIMT_FLAG_BACKOFF))
+        atomic_store_explicit(&w->block->launch->keeps_time, true, memory_order_relaxed);
+}
+
+/* waits.c: the loops above, and SIMT_FLAG_BACKOFF */
 void simt_find_waits(struct simt_code *code);
 
 #endif

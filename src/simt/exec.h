@@ -59,6 +59,7 @@ enum {
     SIMT_FLAG_PARAM = 4,       /* the address is imm bytes into the kernel's parameters, */
     SIMT_FLAG_FRAME = 8,       /* or into the frame's local memory, */
     SIMT_FLAG_ADDRESS_32 = 16, /* or in a register of 32 bits */
+    SIMT_FLAG_BACKOFF = 32,    /* sleeps, or reads a clock, between two looks at an mbarrier */
     SIMT_FLAG_BYTES_SHIFT = 8,
 };
 

@@ -96,7 +96,7 @@ SIMT_BODY(run_nanosleep)
     for (int i = 0; i < SIMT_LANES; i++)
         ns = w->mask >> i & 1 && wanted[i] > ns ? wanted[i] : ns;
     simt_charge_turns(w, 4096);
-    atomic_store_explicit(&w->block->launch->keeps_time, true, memory_order_relaxed);
+    simt_keep_time(w, in);
     simt_state(w)->clock +=
         simt_cycles_of_ns(w->block->launch->machine, ns < 1000000 ? ns : 1000000);
     return in + 1;

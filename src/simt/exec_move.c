@@ -167,7 +167,7 @@ static uint64_t clock_now(struct simt_warp *w, const struct simt_inst *in)
     simt_charge(w, 4);
     simt_charge_turns(w, TURNS);
     uint64_t now = simt_clock(warp), loop = (uint64_t)in->imm;
-    atomic_store_explicit(&w->block->launch->keeps_time, true, memory_order_relaxed);
+    simt_keep_time(w, in);
     if (!loop)
         return now;
     uint64_t turn = ((loop & UINT32_MAX) + SLACK) * w->block->launch->pace;

@@ -3,7 +3,7 @@
  * In such a loop no turn leaves anything behind for the next: it stores nothing, calls nothing,
  * waits for nobody, and every register that it writes is written before it is read. What ends it
  * can only be the clock. A loop that counts its turns, or adds up what it measures, is none of
- * these.
+ * these. Nor is one that also looks at an mbarrier: its clock reads and sleeps are marked.
  */
 #include "simt/clock.h"
 
@@ -89,6 +89,21 @@ static bool only_waits(const struct ptx_function *function, uint32_t first, uint
     return !carried.any;
 }
 
+static bool looks_at_mbarrier(const struct ptx_function *function, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i <= last; i++)
+        switch (function->insts[i].op) {
+        case PTX_OP_MBARRIER_TEST_WAIT:
+        case PTX_OP_MBARRIER_TEST_WAIT_PARITY:
+        case PTX_OP_MBARRIER_TRY_WAIT:
+        case PTX_OP_MBARRIER_TRY_WAIT_PARITY:
+            return true;
+        default:
+            break;
+        }
+    return false;
+}
+
 /* The smallest loop around an instruction, as its text lies: first and last instruction. */
 static bool find_loop(const struct flow *flow, uint32_t at, uint32_t *first, uint32_t *last)
 {
@@ -115,9 +130,10 @@ void simt_find_waits(struct simt_code *code)
     for (uint32_t i = 0; i < code->inst_count; i++) {
         struct simt_inst *inst = &code->insts[i];
         code->meets_blocks |= is_shared_by_blocks(inst->ptx);
-        if (inst->flags & SIMT_FLAG_HIDDEN || !is_clock_read(inst->ptx))
+        bool reads_clock = is_clock_read(inst->ptx);
+        if (inst->flags & SIMT_FLAG_HIDDEN || (!reads_clock && inst->ptx->op != PTX_OP_NANOSLEEP))
             continue;
-        code->reads_clock = true;
+        code->reads_clock |= reads_clock;
         const struct ptx_function *function = NULL;
         for (uint32_t k = 0; k < code->function_count; k++) {
             const struct ptx_function *each = code->functions[k].ptx;
@@ -134,8 +150,11 @@ void simt_find_waits(struct simt_code *code)
             built = function;
         }
         uint32_t first, last;
-        if (find_loop(&flow, (uint32_t)(inst->ptx - function->insts), &first, &last) &&
-            last - first < LONGEST && only_waits(function, first, last))
+        if (!find_loop(&flow, (uint32_t)(inst->ptx - function->insts), &first, &last))
+            continue;
+        if (looks_at_mbarrier(function, first, last))
+            inst->flags |= SIMT_FLAG_BACKOFF;
+        if (reads_clock && last - first < LONGEST && only_waits(function, first, last))
             inst->imm = (int64_t)(first + 1) << 32 | (last - first + 1);
     }
     if (built)

@@ -111,5 +111,5 @@ fi
 "$LOCKSTEP" run --gpu sim:h200 tests/timing/repeated.cu >"$work/repeated" || status=1
 cat "$work/repeated"
 [ "$(grep -c '^ok ' "$work/repeated")" = 4 ] || status=1
-[ $spun = 0 ] && [ "$(grep -c '^ok ' "$work/spins")" = 11 ] || { echo "not ok spins"; status=1; }
+[ $spun = 0 ] && [ "$(grep -c '^ok ' "$work/spins")" = 12 ] || { echo "not ok spins"; status=1; }
 exit $status

@@ -82,6 +82,36 @@ __global__ void take_turns(volatile int *turn, int me, int rounds)
     }
 }
 
+/* Two warps hand the turn to each other through mbarriers. With pauses, they wait as cuda::barrier does:
+ * after some looks asleep, longer each time. */
+__device__ void wait_turn(unsigned barrier, unsigned parity, bool pauses)
+{
+    word start = pauses ? globaltimer() : 0;
+    for (int looks = 0;; looks++) {
+        unsigned there;
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(there) : "r"(barrier), "r"(parity) : "memory");
+        if (there)
+            return;
+        if (pauses && looks >= 4)
+            __nanosleep((unsigned)((globaltimer() - start) / 4 + 10000));
+    }
+}
+__global__ void hand_over(int rounds, bool pauses)
+{
+    __shared__ alignas(8) word barriers[2];
+    unsigned mine = (unsigned)__cvta_generic_to_shared(&barriers[threadIdx.x / 32]);
+    unsigned other = (unsigned)__cvta_generic_to_shared(&barriers[1 - threadIdx.x / 32]);
+    if (threadIdx.x % 32 == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(mine) : "memory");
+    __syncthreads();
+    for (int i = 0; i < rounds && threadIdx.x % 32 == 0; i++) {
+        if (i || threadIdx.x)
+            wait_turn(mine, (i - (threadIdx.x == 0)) & 1, pauses);
+        asm volatile("{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(other) : "memory");
+    }
+}
+
 static int bad;
 
 static void line(bool ok, const char *name)
@@ -136,6 +166,12 @@ int main()
         check(waits ? "block 1 waits for block 0" : "block 0 waits for block 1", worked * 0.99, 1e9,
               waits ? worked : took[0] * 1e-6, cpu, ms);
     }
+
+    ms = between([&] { hand_over<<<1, 64>>>(1000, false); }, &cpu);
+    double paused = between([&] { hand_over<<<1, 64>>>(1000, true); }, &cpu);
+    line(cudaDeviceSynchronize() == cudaSuccess && paused < 1.5 * ms && ms < 1.5 * paused && ms > 0.01,
+         "pauses between two looks at an mbarrier");
+    printf(": %.3f ms without, %.3f with\n", ms, paused);
 
     cudaStream_t first, second;
     cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
