@@ -7,6 +7,7 @@
 #include "driver/virtual.h"
 #include "simt/core.h"
 #include "simt/memory_events.h"
+#include "simt/tensor_product.h"
 
 #include <string.h>
 
@@ -84,6 +85,15 @@ EXPORT void lk_library_wrote(const void *address, size_t size)
     drv_thread.library_failed |= drv_virtual_read_only((uintptr_t)address, size);
     drv_leave_lock();
     simt_event_written(context->device->machine, (uintptr_t)address, 0, size);
+}
+
+EXPORT bool lk_library_tensor_product(const struct tensor_product *product)
+{
+    struct simt_machine *machine = drv_thread.op->stream->context->device->machine;
+    struct lk_pool *pool = lk_pool_create(machine->options.threads);
+    bool enough = simt_tensor_product(machine->gpu, product, pool, machine->options.threads);
+    lk_pool_destroy(pool);
+    return enough;
 }
 
 EXPORT CUresult lk_library_context(void)

@@ -7,6 +7,7 @@
 
 #include "cuda/abi.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Which peak of the GPU the operations count against. */
@@ -37,6 +38,10 @@ CUresult lk_library_call(CUstream stream, const struct lk_library_call *call);
 void *lk_library_bytes(const void *address, size_t size);
 /* For the function: these bytes of device memory are written now. */
 void lk_library_wrote(const void *address, size_t size);
+/* For the function: sums of products of f16 or bf16 as the tensor cores of the call's GPU add them
+ * up. False if there is not enough memory. */
+struct tensor_product;
+bool lk_library_tensor_product(const struct tensor_product *product);
 /* Makes the first device's primary context current if there is no context. */
 CUresult lk_library_context(void);
 

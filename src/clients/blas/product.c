@@ -1,9 +1,11 @@
 /*
  * product.c: products of matrices of all types, with what cuBLASLt does to the result; see blas.h.
  * Types that OpenBLAS knows go there as they are. Others are widened, multiplied in 32 bits (in 64
- * where the sum is kept in 64 bits or in integers, which are exact then) and narrowed.
+ * where the sum is kept in 64 bits or in integers, which are exact then) and narrowed; f16 and bf16
+ * are added up as tensor cores do it.
  */
 #include "clients/blas/blas.h"
+#include "simt/tensor_product.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -193,6 +195,41 @@ static void finish(const struct blas_product *p, int64_t at, enum blas_type wide
         }
 }
 
+/* On the GPU, sums of these are the tensor cores'. */
+static bool is_for_tensor_cores(const struct blas_product *p)
+{
+    return p->a.type == p->b.type && (p->a.type == TYPE_F16 || p->a.type == TYPE_BF16) &&
+           (p->compute == COMPUTE_32F || p->compute == COMPUTE_32F + 1 ||
+            p->compute > COMPUTE_32I + 1);
+}
+
+/* False if it was not done: there is not enough memory. */
+static bool run_on_tensor_cores(const struct blas_product *p, int64_t at)
+{
+    bool ta = p->transpose_a != 0, tb = p->transpose_b != 0;
+    const char *a = matrix_open(&p->a, at, ta ? p->k : p->m, ta ? p->m : p->k);
+    const char *b = matrix_open(&p->b, at, tb ? p->n : p->k, tb ? p->k : p->n);
+    float *sums = a && b ? calloc((size_t)(p->m * p->n) + 1, sizeof *sums) : NULL;
+    /* A transposed matrix by columns lies as an untransposed one by rows. */
+    size_t a_ld = (size_t)p->a.ld, b_ld = (size_t)p->b.ld;
+    const struct tensor_product product = {.is_bf16 = p->a.type == TYPE_BF16,
+                                           .m = (size_t)p->m,
+                                           .n = (size_t)p->n,
+                                           .k = (size_t)p->k,
+                                           .a = (const uint16_t *)(const void *)a,
+                                           .a_row = ta != p->a.by_row ? a_ld : 1,
+                                           .a_k = ta != p->a.by_row ? 1 : a_ld,
+                                           .b = (const uint16_t *)(const void *)b,
+                                           .b_column = tb != p->b.by_row ? 1 : b_ld,
+                                           .b_k = tb != p->b.by_row ? b_ld : 1,
+                                           .sums = sums};
+    bool done = sums && lk_library_tensor_product(&product);
+    if (done)
+        finish(p, at, TYPE_F32, sums);
+    free(sums);
+    return done;
+}
+
 static void run_widened(const struct blas_product *p, int64_t at)
 {
     static const double one[2] = {1}, zero[2] = {0};
@@ -226,7 +263,7 @@ static void run_product(void *data)
     for (int64_t at = 0; at < p->batch; at++) {
         if (is_direct(p))
             run_direct(p, at);
-        else
+        else if (!is_for_tensor_cores(p) || !run_on_tensor_cores(p, at))
             run_widened(p, at);
         lk_library_wrote(matrix_at(&p->d, at), matrix_bytes(&p->d, p->m, p->n));
     }
