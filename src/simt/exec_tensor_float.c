@@ -12,7 +12,9 @@ void SIMT_NAME(tensor_float_tile)(const struct gpu_info *gpu, const struct tenso
                                   const struct tensor_fragments *f)
 {
     struct tensor_sum sum;
-    SIMT_NAME(tensor_unpack)(&sum, gpu, kind, f);
+    SIMT_NAME(tensor_start)
+    (&sum, tensor_model_for(gpu->cc_major, gpu->cc_minor, kind->a_type), kind);
+    SIMT_NAME(tensor_unpack)(&sum, kind, f, TENSOR_A | TENSOR_B);
     SIMT_NAME(tensor_add)(&sum, f);
 }
 

@@ -40,12 +40,10 @@ static int lowest_exponent(enum ptx_type type)
 }
 
 void SIMT_NAME(tensor_wide_start)(struct tensor_wide *w, const struct tensor_model *model,
-                                  enum ptx_type a_type, enum ptx_type b_type, bool half, unsigned n,
-                                  unsigned k)
+                                  enum ptx_type a_type, enum ptx_type b_type, bool half, unsigned k)
 {
     w->model = *model;
     w->k = k;
-    w->quads = n / 4;
     w->a_lowest = model->via_f16 ? -14 : lowest_exponent(a_type);
     w->b_lowest = model->via_f16 ? -14 : lowest_exponent(b_type);
     w->half = half;
@@ -71,12 +69,6 @@ static void halves_of_f8(bool is_e5m2, const uint8_t *from, tensor_image to[2])
     }
 }
 
-static void flip_signs(uint8_t *image, uint64_t mask)
-{
-    for (unsigned i = 0; i < 128; i += 8)
-        AT(uint64_t, image + i) ^= mask;
-}
-
 /* All images as 16-bit or tf32 ones; returns how many there are now. */
 static unsigned prepare(enum ptx_type type, const uint8_t *const *from, unsigned pieces,
                         bool negate, tensor_image *to)
@@ -90,8 +82,7 @@ static unsigned prepare(enum ptx_type type, const uint8_t *const *from, unsigned
     }
     unsigned count = is_f8 ? 2 * pieces : pieces;
     for (unsigned i = 0; negate && i < count; i++)
-        flip_signs(to[i],
-                   type == PTX_TF32 ? UINT64_C(0x8000000080000000) : UINT64_C(0x8000800080008000));
+        tensor_negate(to[i], type);
     return count;
 }
 
@@ -299,8 +290,8 @@ static bool any_special(const uint8_t exponents[16])
     return most == WIDE_SPECIAL;
 }
 
-void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, unsigned group,
-                              tensor_image *images, unsigned pieces, bool negate)
+void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, tensor_image *images,
+                              unsigned pieces, bool negate)
 {
     const struct format *f = format_of(type);
     const uint8_t *from[WIDE_MAX_IMAGES];
@@ -313,9 +304,8 @@ void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, unsigne
         count = prepare(type, from, pieces, negate, ready);
         all = ready;
     }
-    float *even = w->b[2 * group], *odd = w->b[2 * group + 1];
-    uint8_t *even_exponents = w->b_exponents[2 * group];
-    uint8_t *odd_exponents = w->b_exponents[2 * group + 1];
+    float *even = w->b[0], *odd = w->b[1];
+    uint8_t *even_exponents = w->b_exponents[0], *odd_exponents = w->b_exponents[1];
     bool special[2] = {false, false};
     for (unsigned i = 0; i < count; i++) {
         if (type == PTX_TF32) {
@@ -334,8 +324,8 @@ void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, unsigne
         special[1] |= unpack_32(halves[1], known, odd + 32 * i, odd_exponents + 32 * i);
     }
     for (unsigned i = 0; i < 2; i++) {
-        w->b_special[2 * group + i] = special[i];
+        w->b_special[i] = special[i];
         if (type == PTX_BF16 || type == PTX_TF32)
-            judge(w, 2 * group + i);
+            judge(w, i);
     }
 }

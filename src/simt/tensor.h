@@ -50,6 +50,7 @@ struct tensor_sum {
     bool c_half, d_half;
     bool special;              /* a factor is infinite, NaN or larger than the bytes can say */
     bool tiny;                 /* a product may be below TENSOR_LOWEST, but not 0 */
+    bool a_special, a_tiny;    /* the same, by the factors of A alone */
     int8_t a_lowest, b_lowest; /* exponent of subnormals */
     _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [k / piece][row][k % piece] */
     _Alignas(32) float b[TENSOR_MAX_K * 8];               /* [k][column] */
@@ -60,10 +61,13 @@ struct tensor_sum {
 
 static const uint8_t tensor_column[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-/* exec_tensor_unpack.c: fills sum. */
-void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
-                              const struct tensor_float_kind *kind,
-                              const struct tensor_fragments *f);
+/* exec_tensor_unpack.c: sets up sum, and fills in its factors; B's after A's. Several tiles may
+ * share an A. */
+enum { TENSOR_A = 1, TENSOR_B = 2 };
+void SIMT_NAME(tensor_start)(struct tensor_sum *sum, const struct tensor_model *model,
+                             const struct tensor_float_kind *kind);
+void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct tensor_float_kind *kind,
+                              const struct tensor_fragments *f, unsigned which);
 
 /* exec_tensor_sum.c: d = a * b + c as the model says. */
 void SIMT_NAME(tensor_add)(const struct tensor_sum *sum, const struct tensor_fragments *f);
