@@ -497,17 +497,15 @@ static inline uint16_t half_of_f8(uint8_t x, bool is_e5m2)
 }
 #endif
 
-/* A register of 8 rows of 16 f8 to two of f16. pairs: k % 4 = 0, 1 to the first and 2, 3 to the
- * second, as tensor_model.h has it; else the first 8 and the last 8 of a row. */
-static void f16_fragments(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
-                          uint8_t *first, uint8_t *second)
+void SIMT_NAME(tensor_halves_of_f8)(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
+                                    uint8_t *first, uint8_t *second)
 {
     uint16_t *to[2] = {(uint16_t *)(void *)first, (uint16_t *)(void *)second};
 #ifdef __AVX2__
     const __m256i spread = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0,
                                             1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
     for (unsigned row = 0; row < 8; row += 2, from += 32, to[0] += 16, to[1] += 16) {
-        __m256i x = _mm256_load_si256((const void *)from), low = _mm256_setzero_si256();
+        __m256i x = _mm256_loadu_si256((const void *)from), low = _mm256_setzero_si256();
         if (pairs)
             x = _mm256_shuffle_epi8(x, spread);
         if (!is_e5m2)
@@ -549,9 +547,11 @@ static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *ki
     for (unsigned piece = 0; piece < pieces; piece++) {
         unsigned first = pairs ? piece : 2 * piece, second = pairs ? piece + pieces : first + 1;
         for (unsigned block = 0; block < blocks; block++)
-            f16_fragments(kind->a_type == PTX_E5M2, via_f16, pairs, f->a[piece * blocks + block],
-                          a[first * blocks + block], a[second * blocks + block]);
-        f16_fragments(kind->b_type == PTX_E5M2, via_f16, pairs, f->b[piece], b[first], b[second]);
+            SIMT_NAME(tensor_halves_of_f8)
+        (kind->a_type == PTX_E5M2, via_f16, pairs, f->a[piece * blocks + block],
+         a[first * blocks + block], a[second * blocks + block]);
+        SIMT_NAME(tensor_halves_of_f8)
+        (kind->b_type == PTX_E5M2, via_f16, pairs, f->b[piece], b[first], b[second]);
     }
     unpack_16(sum, &halves, small_a ? &e4m3_format : &f16_format,
               small_b ? &e4m3_format : &f16_format, TENSOR_A | TENSOR_B);

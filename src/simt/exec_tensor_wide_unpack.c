@@ -52,23 +52,6 @@ void SIMT_NAME(tensor_wide_start)(struct tensor_wide *w, const struct tensor_mod
     memset(w->b_special, 0, sizeof(w->b_special));
 }
 
-/* f8 to f16 -------------------------------------------------------------------------------------
- */
-
-/* 8 rows of 16 f8 to two images of f16: the first 8 of each row, and the last 8. */
-static void halves_of_f8(bool is_e5m2, const uint8_t *from, tensor_image to[2])
-{
-    for (unsigned i = 0; i < 128; i += 8) {
-        uint16_t halves[8];
-        for (unsigned j = 0; j < 8; j++) {
-            unsigned x = from[i + j], magnitude = x & 0x7f;
-            unsigned e4m3 = (x & 0x80) << 8 | (magnitude == 0x7f ? 0x7fff : magnitude << 7);
-            halves[j] = (uint16_t)(is_e5m2 ? x << 8 : e4m3);
-        }
-        memcpy(to[i / 8 % 2] + i / 16 * 16, halves, 16);
-    }
-}
-
 /* All images as 16-bit or tf32 ones; returns how many there are now. */
 static unsigned prepare(enum ptx_type type, const uint8_t *const *from, unsigned pieces,
                         bool negate, tensor_image *to)
@@ -76,9 +59,9 @@ static unsigned prepare(enum ptx_type type, const uint8_t *const *from, unsigned
     bool is_f8 = type == PTX_E4M3 || type == PTX_E5M2;
     for (unsigned i = 0; i < pieces; i++) {
         if (is_f8)
-            halves_of_f8(type == PTX_E5M2, from[i], to + 2 * i);
-        else
-            memcpy(to[i], from[i], sizeof(tensor_image));
+            SIMT_NAME(tensor_halves_of_f8)
+        (type == PTX_E5M2, false, false, from[i], to[2 * i], to[2 * i + 1]);
+        else memcpy(to[i], from[i], sizeof(tensor_image));
     }
     unsigned count = is_f8 ? 2 * pieces : pieces;
     for (unsigned i = 0; negate && i < count; i++)
@@ -121,7 +104,7 @@ void SIMT_NAME(tensor_wide_a)(struct tensor_wide *w, enum ptx_type type,
     unsigned per_image = type == PTX_TF32 ? 4 : 8;
     for (unsigned block = 0; block < 2; block++) {
         const uint8_t *from[WIDE_MAX_IMAGES];
-        tensor_image ready[2 * WIDE_MAX_IMAGES];
+        _Alignas(32) tensor_image ready[2 * WIDE_MAX_IMAGES];
         for (unsigned i = 0; i < pieces; i++)
             from[i] = images[i][block];
         unsigned count = prepare(type, from, pieces, negate, ready);
@@ -295,7 +278,7 @@ void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, tensor_
 {
     const struct format *f = format_of(type);
     const uint8_t *from[WIDE_MAX_IMAGES];
-    tensor_image ready[2 * WIDE_MAX_IMAGES];
+    _Alignas(32) tensor_image ready[2 * WIDE_MAX_IMAGES];
     for (unsigned i = 0; i < pieces; i++)
         from[i] = images[i];
     unsigned count = pieces;

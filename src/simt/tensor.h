@@ -69,6 +69,13 @@ void SIMT_NAME(tensor_start)(struct tensor_sum *sum, const struct tensor_model *
 void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f, unsigned which);
 
+/* A register of 8 rows of 16 f8 to two of f16, which are aligned to 32 bytes. via_f16: with their
+ * value; else e4m3 keep their exponent field, and are 256 times too small. pairs: k % 4 = 0, 1 to
+ * the first and 2, 3 to the second, as tensor_model.h has it; else the first 8 and the last 8 of a
+ * row. */
+void SIMT_NAME(tensor_halves_of_f8)(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
+                                    uint8_t *first, uint8_t *second);
+
 /* exec_tensor_sum.c: d = a * b + c as the model says. */
 void SIMT_NAME(tensor_add)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
