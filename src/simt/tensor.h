@@ -61,11 +61,12 @@ struct tensor_sum {
 
 static const uint8_t tensor_column[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-/* exec_tensor_unpack.c: sets up sum, and fills in its factors; B's after A's. Several tiles may
- * share an A. */
-enum { TENSOR_A = 1, TENSOR_B = 2 };
+/* exec_tensor_float.c: sets up sum but for its factors. */
 void SIMT_NAME(tensor_start)(struct tensor_sum *sum, const struct tensor_model *model,
                              const struct tensor_float_kind *kind);
+
+/* exec_tensor_unpack.c: fills in factors, B's after A's. Several tiles may share an A. */
+enum { TENSOR_A = 1, TENSOR_B = 2 };
 void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f, unsigned which);
 
