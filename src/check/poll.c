@@ -14,6 +14,8 @@
  */
 #include "check/check.h"
 
+#include "simt/stall.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,27 +29,6 @@ enum {
 };
 
 /* States that were seen -------------------------------------------------------------------------*/
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
-static uint64_t mix_bytes(uint64_t hash, const uint8_t *data, size_t size)
-{
-    uint64_t part[4] = {hash, hash + 1, hash + 2, hash + 3}, word[4];
-    for (; size >= sizeof word; data += sizeof word, size -= sizeof word) {
-        memcpy(word, data, sizeof word);
-        for (int i = 0; i < 4; i++)
-            part[i] = mix(part[i], word[i]);
-    }
-    memset(word, 0, sizeof word);
-    memcpy(word, data, size);
-    for (int i = 0; i < 4; i++)
-        hash = mix(hash, mix(part[i], word[i]));
-    return hash;
-}
 
 /* The words that it is about to read: others may have changed them with atomics. */
 static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
@@ -67,7 +48,7 @@ static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
                 at = simt_memory_listed(memory, address, access->bytes, false);
         }
         if (at)
-            hash = mix_bytes(hash, at, access->bytes);
+            hash = simt_hash_bytes(hash, at, access->bytes);
     }
     return hash;
 }
@@ -78,24 +59,8 @@ static uint64_t state_of(const struct check *check, const struct simt_warp *w,
                          const struct simt_inst *in)
 {
     const struct simt_warp_state *warp = (const struct simt_warp_state *)(const void *)w;
-    const struct simt_frame *last = NULL;
-    uint64_t hash = mix(check->writes, w->block->linear * SIMT_LANES + w->index);
-    hash = mix(mix(hash, (uintptr_t)in), (uint64_t)w->mask << 32 | w->carry);
-    for (int i = 0; i < SIMT_LANES; i++) {
-        const struct simt_path *path = &warp->paths[i];
-        if (path->state == SIMT_PATH_FREE)
-            continue;
-        hash = mix(hash, (uint64_t)path->state << 32 | path->mask);
-        if (path != w->path) /* of the one that runs, it is where its turn began */
-            hash = mix(hash, (uintptr_t)path->ip);
-        if (path->frame == last)
-            continue;
-        last = path->frame;
-        for (const struct simt_frame *frame = last; frame; frame = frame->parent)
-            hash = mix_bytes(mix(hash, (uintptr_t)frame->return_to), frame->regs,
-                             frame->function->frame_bytes);
-    }
-    return hash;
+    const uint64_t here[4] = {check->writes, (uintptr_t)in, w->mask, w->carry};
+    return simt_warp_hash(warp, w->path, simt_hash_bytes(0, (const void *)here, sizeof here));
 }
 
 /* Adds it to those seen; false if it is one of them. */

@@ -82,6 +82,7 @@ void simt_worker_polls(struct simt_worker *worker, bool polls)
     bool is_vain = worker->vain > PATIENCE + 4 * worker->parked_count;
     if (is_vain != worker->is_vain) {
         worker->is_vain = is_vain;
+        state->news++;
         atomic_fetch_add(&state->vain, is_vain ? 1u : -1u);
     }
     if (is_vain && !state->yielded && state->vain == state->workers)

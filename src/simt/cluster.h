@@ -58,6 +58,6 @@ void simt_cluster_check(struct simt_block *block);
 
 /* stuck.c: ends a launch none of whose threads in this block or cluster can go on, with a message
  * that lists where each waits, and for what. */
-void simt_raise_stuck(struct simt_block *block);
+void simt_raise_stuck(struct simt_block *block, bool polls);
 
 #endif

@@ -263,7 +263,7 @@ struct simt_path {
     uint32_t sync_members;  /* and the lanes they name */
     uint32_t barrier;       /* state BARRIER: which */
     uint32_t ran;           /* instructions, without waiting */
-    struct {                /* its last wait at an mbarrier whose phase had not ended */
+    struct {                /* its last wait that was in vain: at an mbarrier, or warpgroup.c's */
         const struct simt_inst *in;
         uint64_t address, phase;
     } vain;
@@ -320,7 +320,7 @@ struct simt_warp_state {
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice, */
-    uint32_t vain_waits;      /* and of them, waits at mbarriers whose phase had not ended */
+    uint32_t vain_waits;      /* and of them, waits in vain that only the block can end */
     uint32_t cluster_arrived; /* lanes that have come to the cluster's barrier, */
     uint32_t cluster_waits;   /* and that have not waited there since */
     uint32_t next_path, path_count; /* where to look first; how many are not free */
@@ -365,6 +365,12 @@ struct simt_block {
     struct watch_units *units; /* the counters', of a launch that they follow in time */
 };
 
+/* States that warps were seen in (stall.c): a set of hashes, 0 where there is none. */
+struct simt_seen {
+    uint64_t *states;
+    uint32_t count, capacity;
+};
+
 struct simt_worker {
     struct simt_launch_state *launch;
     unsigned index;
@@ -372,6 +378,10 @@ struct simt_worker {
     uint32_t parked_count, waits;
     uint32_t vain; /* turns in a row in which its blocks only polled */
     bool is_vain;  /* and it is one of the launch's vain */
+    struct simt_seen seen;
+    uint64_t news; /* of the launch, when this worker last looked; */
+    double still_since;
+    uint32_t looks; /* without news since then */
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
     uint64_t check_after; /* instructions after which the limit is looked at */
@@ -416,6 +426,7 @@ struct simt_launch_state {
     _Atomic int stop;  /* a fault was raised */
     _Atomic unsigned workers, vain; /* that run, and those of them that only poll */
     _Atomic bool yielded;
+    _Atomic uint64_t news; /* states of its warps that were not seen before (stall.c) */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
     struct { /* where it was raised; valid once fault->kind is set */

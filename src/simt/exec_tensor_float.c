@@ -8,11 +8,36 @@
 
 #include <fenv.h>
 
+void SIMT_NAME(tensor_start)(struct tensor_sum *sum, const struct tensor_model *model,
+                             const struct tensor_float_kind *kind)
+{
+    sum->model = model;
+    sum->rows = kind->rows;
+    sum->k = kind->k;
+    sum->piece = kind->a_type == PTX_TF32 ? 4 : 8;
+    sum->c_half = kind->c_half;
+    sum->d_half = kind->d_half;
+    switch (kind->a_type) {
+    case PTX_F16:
+        sum->a_lowest = sum->b_lowest = -14;
+        break;
+    case PTX_BF16:
+    case PTX_TF32:
+        sum->a_lowest = sum->b_lowest = -126;
+        break;
+    default:
+        sum->a_lowest = kind->a_type == PTX_E4M3 && !model->via_f16 ? -6 : -14;
+        sum->b_lowest = kind->b_type == PTX_E4M3 && !model->via_f16 ? -6 : -14;
+    }
+}
+
 void SIMT_NAME(tensor_float_tile)(const struct gpu_info *gpu, const struct tensor_float_kind *kind,
                                   const struct tensor_fragments *f)
 {
     struct tensor_sum sum;
-    SIMT_NAME(tensor_unpack)(&sum, gpu, kind, f);
+    SIMT_NAME(tensor_start)
+    (&sum, tensor_model_for(gpu->cc_major, gpu->cc_minor, kind->a_type), kind);
+    SIMT_NAME(tensor_unpack)(&sum, kind, f, TENSOR_A | TENSOR_B);
     SIMT_NAME(tensor_add)(&sum, f);
 }
 

@@ -147,12 +147,12 @@ SIMT_BODY(run_float)
         memcpy(saved[i], s.c[i], sizeof(saved[i])); /* d may be in the same registers */
     for (unsigned i = 0; i < s.pieces; i += step) {
         const uint8_t *const *c = i ? (const uint8_t *const *)s.d : model->c_last ? NULL : s.c;
-        SIMT_NAME(tensor_wide_start)(&wide, model, a_type, b_type, half, 8, step * per_piece);
+        SIMT_NAME(tensor_wide_start)(&wide, model, a_type, b_type, half, step * per_piece);
         wide.sparse = true;
         for (unsigned row = 0; row < 16; row++)
             wide.stored[row] = s.stored[row] >> (i * per_piece);
         SIMT_NAME(tensor_wide_a)(&wide, a_type, (const tensor_image(*)[2])(s.a + i), step, false);
-        SIMT_NAME(tensor_wide_b)(&wide, b_type, 0, s.b + i, step, false);
+        SIMT_NAME(tensor_wide_b)(&wide, b_type, s.b + i, step, false);
         SIMT_NAME(tensor_wide_add)(&wide, c, s.d);
     }
     if (model->c_last)

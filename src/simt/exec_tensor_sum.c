@@ -52,7 +52,7 @@ INLINE bool any_negative(const v8i *x)
 /* Four values, one of each of four rows, that are all there before any is used. Such steps keep
  * every unit busy: gcc by itself takes row after row, and the host cannot look far enough ahead. */
 #ifdef __AVX2__
-#define TOGETHER(w, x, y, z) __asm__("" : "+x"(w), "+x"(x), "+x"(y), "+x"(z))
+#define TOGETHER(w, x, y, z) __asm__("" : "+v"(w), "+v"(x), "+v"(y), "+v"(z))
 #else
 #define TOGETHER(w, x, y, z) ((void)0)
 #endif

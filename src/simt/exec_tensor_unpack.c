@@ -69,13 +69,17 @@ INLINE bool any_upto(__m256i x, int most)
     return _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(x, limit), x)) != 0;
 }
 
-INLINE void judge(struct tensor_sum *sum, const struct extremes *x, const struct format *a,
-                  const struct format *b)
+INLINE void judge_a(struct tensor_sum *sum, const struct extremes *x, const struct format *a)
 {
-    sum->special = any_upto(x->a_least, a->middle - a->beyond) ||
-                   any_from(x->b_most, 127 + b->middle + b->beyond);
-    sum->tiny = a->wide && (any_from(x->a_most, a->middle - LEAST_FACTOR + 2) ||
-                            any_upto(x->b_least, 127 + b->middle + LEAST_FACTOR - 2));
+    sum->a_special = any_upto(x->a_least, a->middle - a->beyond);
+    sum->a_tiny = a->wide && any_from(x->a_most, a->middle - LEAST_FACTOR + 2);
+}
+
+INLINE void judge_b(struct tensor_sum *sum, const struct extremes *x, const struct format *b)
+{
+    sum->special = sum->a_special || any_from(x->b_most, 127 + b->middle + b->beyond);
+    sum->tiny =
+        sum->a_tiny || (b->wide && any_upto(x->b_least, 127 + b->middle + LEAST_FACTOR - 2));
 }
 
 /* f16 to 31 - exponent field, 16 bits each: a_exponents; 0 to -1. */
@@ -231,32 +235,37 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
     }
 }
 
-INLINE void unpack_both_16(struct tensor_sum *sum, unsigned rows, unsigned k,
-                           const struct tensor_fragments *f, const struct format *a,
-                           const struct format *b)
+INLINE void unpack_parts_16(struct tensor_sum *sum, unsigned rows, unsigned k,
+                            const struct tensor_fragments *f, const struct format *a,
+                            const struct format *b, unsigned which)
 {
     struct extremes seen = no_extremes();
-    unpack_b_16(sum, k, f->b, b, &seen);
-    unpack_a_16(sum, rows, k, f->a, a, &seen);
-    judge(sum, &seen, a, b);
+    if (which & TENSOR_A) {
+        unpack_a_16(sum, rows, k, f->a, a, &seen);
+        judge_a(sum, &seen, a);
+    }
+    if (which & TENSOR_B) {
+        unpack_b_16(sum, k, f->b, b, &seen);
+        judge_b(sum, &seen, b);
+    }
 }
 
 static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
-                      const struct format *a, const struct format *b)
+                      const struct format *a, const struct format *b, unsigned which)
 {
     bool f16 = a == &f16_format && b == &f16_format, usual = sum->rows == 16 && sum->k == 16;
     if (f16 && usual)
-        unpack_both_16(sum, 16, 16, f, &f16_format, &f16_format);
+        unpack_parts_16(sum, 16, 16, f, &f16_format, &f16_format, which);
     else if (a->is_bf16 && usual)
-        unpack_both_16(sum, 16, 16, f, &bf16_format, &bf16_format);
+        unpack_parts_16(sum, 16, 16, f, &bf16_format, &bf16_format, which);
     else if (a->is_bf16)
-        unpack_both_16(sum, sum->rows, sum->k, f, &bf16_format, &bf16_format);
+        unpack_parts_16(sum, sum->rows, sum->k, f, &bf16_format, &bf16_format, which);
     else if (f16 && sum->k == 32)
-        unpack_both_16(sum, sum->rows, 32, f, &f16_format, &f16_format);
+        unpack_parts_16(sum, sum->rows, 32, f, &f16_format, &f16_format, which);
     else if (f16 && sum->k == 8)
-        unpack_both_16(sum, sum->rows, 8, f, &f16_format, &f16_format);
+        unpack_parts_16(sum, sum->rows, 8, f, &f16_format, &f16_format, which);
     else
-        unpack_both_16(sum, sum->rows, sum->k, f, a, b);
+        unpack_parts_16(sum, sum->rows, sum->k, f, a, b, which);
 }
 
 /* tf32 ------------------------------------------------------------------------------------------
@@ -292,7 +301,7 @@ INLINE __m256i take_a_tf32(struct tensor_sum *sum, unsigned m, const uint8_t *co
     return _mm256_packs_epi32(exponents_tf32(x, false), exponents_tf32(y, false));
 }
 
-static void unpack_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments *f)
+static void unpack_a_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments *f)
 {
     struct extremes seen = no_extremes();
     for (unsigned m = 0; m < sum->rows; m += 4) {
@@ -301,6 +310,12 @@ static void unpack_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments
         note_a(&seen, bytes, true);
         store_rows_of_8(sum->a_exponents + 8 * m, bytes);
     }
+    judge_a(sum, &seen, &tf32_format);
+}
+
+static void unpack_b_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments *f)
+{
+    struct extremes seen = no_extremes();
     __m256i shorts[4], bytes[2];
     for (int i = 0; i < 4; i++)
         shorts[i] = _mm256_packs_epi32(exponents_tf32(load_tf32(f->b[0] + 32 * i), true),
@@ -324,7 +339,7 @@ static void unpack_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments
         _mm256_store_si256((void *)(b + 16), _mm256_unpacklo_epi64(high[0], high[1]));
         _mm256_store_si256((void *)(b + 24), _mm256_unpackhi_epi64(high[0], high[1]));
     }
-    judge(sum, &seen, &tf32_format, &tf32_format);
+    judge_b(sum, &seen, &tf32_format);
 }
 #endif
 
@@ -338,10 +353,24 @@ static int field_of(uint32_t magnitude, unsigned fraction_bits)
     return magnitude == 0 ? 0 : field ? field : 1;
 }
 
-static void note_factor(struct tensor_sum *sum, int exponent, const struct format *f)
+static void note_factor(int exponent, const struct format *f, bool *special, bool *tiny)
 {
-    sum->special |= exponent >= f->beyond;
-    sum->tiny |= f->wide && exponent < LEAST_FACTOR;
+    *special |= exponent >= f->beyond;
+    *tiny |= f->wide && exponent < LEAST_FACTOR;
+}
+
+/* What put_a and put_b find out about the factors is for A alone, and for both. */
+static void begin_plain(struct tensor_sum *sum, unsigned which)
+{
+    if (which & TENSOR_A)
+        sum->a_special = sum->a_tiny = false;
+    sum->special = sum->tiny = false;
+}
+
+static void end_plain(struct tensor_sum *sum)
+{
+    sum->special |= sum->a_special;
+    sum->tiny |= sum->a_tiny;
 }
 
 static void put_a(struct tensor_sum *sum, unsigned m, unsigned k, float value, int field,
@@ -351,7 +380,7 @@ static void put_a(struct tensor_sum *sum, unsigned m, unsigned k, float value, i
     sum->a[(k / sum->piece * sum->rows + m) * sum->piece + k % sum->piece] = value;
     sum->a_exponents[m * sum->k + k] = (uint8_t)(field == 0 ? 255 : byte < 0 ? 0 : byte);
     if (field)
-        note_factor(sum, exponent, f);
+        note_factor(exponent, f, &sum->a_special, &sum->a_tiny);
 }
 
 static void put_b(struct tensor_sum *sum, unsigned n, unsigned k, float value, int field,
@@ -363,7 +392,7 @@ static void put_b(struct tensor_sum *sum, unsigned n, unsigned k, float value, i
                                                              : byte > 255 ? 255
                                                                           : byte);
     if (field)
-        note_factor(sum, exponent, f);
+        note_factor(exponent, f, &sum->special, &sum->tiny);
 }
 
 #ifndef __AVX2__
@@ -376,21 +405,23 @@ static float take_16(const uint8_t *from, const struct format *f, int *field)
 }
 
 static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
-                      const struct format *a, const struct format *b)
+                      const struct format *a, const struct format *b, unsigned which)
 {
     unsigned blocks = sum->rows / 8;
     int field;
+    begin_plain(sum, which);
     for (unsigned k = 0; k < sum->k; k++) {
-        for (unsigned m = 0; m < sum->rows; m++) {
+        for (unsigned m = 0; m < sum->rows && which & TENSOR_A; m++) {
             const uint8_t *from = f->a[k / 8 * blocks + m / 8] + 16 * (m % 8) + 2 * (k % 8);
             float value = take_16(from, a, &field);
             put_a(sum, m, k, value, field, a);
         }
-        for (unsigned n = 0; n < 8; n++) {
+        for (unsigned n = 0; n < 8 && which & TENSOR_B; n++) {
             float value = take_16(f->b[k / 8] + 16 * tensor_column[n] + 2 * (k % 8), b, &field);
             put_b(sum, n, k, value, field, b);
         }
     }
+    end_plain(sum);
 }
 #endif
 
@@ -403,27 +434,32 @@ static float take_tf32(const uint8_t *from, int *field)
     return num_f32_from(bits);
 }
 
-static void unpack_tf32(struct tensor_sum *sum, const struct tensor_fragments *f)
+static void unpack_tf32(struct tensor_sum *sum, const struct tensor_fragments *f, unsigned which)
 {
 #ifdef __AVX2__
     if (sum->k == 8) {
-        unpack_tf32_k8(sum, f);
+        if (which & TENSOR_A)
+            unpack_a_tf32_k8(sum, f);
+        if (which & TENSOR_B)
+            unpack_b_tf32_k8(sum, f);
         return;
     }
 #endif
     unsigned blocks = sum->rows / 8;
     int field;
+    begin_plain(sum, which);
     for (unsigned k = 0; k < sum->k; k++) {
-        for (unsigned m = 0; m < sum->rows; m++) {
+        for (unsigned m = 0; m < sum->rows && which & TENSOR_A; m++) {
             const uint8_t *from = f->a[k / 4 * blocks + m / 8] + 16 * (m % 8) + 4 * (k % 4);
             float value = take_tf32(from, &field);
             put_a(sum, m, k, value, field, &tf32_format);
         }
-        for (unsigned n = 0; n < 8; n++) {
+        for (unsigned n = 0; n < 8 && which & TENSOR_B; n++) {
             float value = take_tf32(f->b[k / 4] + 16 * tensor_column[n] + 4 * (k % 4), &field);
             put_b(sum, n, k, value, field, &tf32_format);
         }
     }
+    end_plain(sum);
 }
 
 /* f8 --------------------------------------------------------------------------------------------
@@ -461,17 +497,15 @@ static inline uint16_t half_of_f8(uint8_t x, bool is_e5m2)
 }
 #endif
 
-/* A register of 8 rows of 16 f8 to two of f16. pairs: k % 4 = 0, 1 to the first and 2, 3 to the
- * second, as tensor_model.h has it; else the first 8 and the last 8 of a row. */
-static void f16_fragments(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
-                          uint8_t *first, uint8_t *second)
+void SIMT_NAME(tensor_halves_of_f8)(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
+                                    uint8_t *first, uint8_t *second)
 {
     uint16_t *to[2] = {(uint16_t *)(void *)first, (uint16_t *)(void *)second};
 #ifdef __AVX2__
     const __m256i spread = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0,
                                             1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
     for (unsigned row = 0; row < 8; row += 2, from += 32, to[0] += 16, to[1] += 16) {
-        __m256i x = _mm256_load_si256((const void *)from), low = _mm256_setzero_si256();
+        __m256i x = _mm256_loadu_si256((const void *)from), low = _mm256_setzero_si256();
         if (pairs)
             x = _mm256_shuffle_epi8(x, spread);
         if (!is_e5m2)
@@ -513,12 +547,14 @@ static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *ki
     for (unsigned piece = 0; piece < pieces; piece++) {
         unsigned first = pairs ? piece : 2 * piece, second = pairs ? piece + pieces : first + 1;
         for (unsigned block = 0; block < blocks; block++)
-            f16_fragments(kind->a_type == PTX_E5M2, via_f16, pairs, f->a[piece * blocks + block],
-                          a[first * blocks + block], a[second * blocks + block]);
-        f16_fragments(kind->b_type == PTX_E5M2, via_f16, pairs, f->b[piece], b[first], b[second]);
+            SIMT_NAME(tensor_halves_of_f8)
+        (kind->a_type == PTX_E5M2, via_f16, pairs, f->a[piece * blocks + block],
+         a[first * blocks + block], a[second * blocks + block]);
+        SIMT_NAME(tensor_halves_of_f8)
+        (kind->b_type == PTX_E5M2, via_f16, pairs, f->b[piece], b[first], b[second]);
     }
     unpack_16(sum, &halves, small_a ? &e4m3_format : &f16_format,
-              small_b ? &e4m3_format : &f16_format);
+              small_b ? &e4m3_format : &f16_format, TENSOR_A | TENSOR_B);
     if (small_a)
         multiply(sum->a, sum->rows * sum->k, 256);
     if (small_b)
@@ -528,34 +564,20 @@ static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *ki
 /* All -------------------------------------------------------------------------------------------
  */
 
-void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
-                              const struct tensor_float_kind *kind,
-                              const struct tensor_fragments *f)
+void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct tensor_float_kind *kind,
+                              const struct tensor_fragments *f, unsigned which)
 {
-    sum->model = tensor_model_for(gpu->cc_major, gpu->cc_minor, kind->a_type);
-    sum->rows = kind->rows;
-    sum->k = kind->k;
-    sum->piece = 8;
-    sum->c_half = kind->c_half;
-    sum->d_half = kind->d_half;
-    sum->special = sum->tiny = false;
     switch (kind->a_type) {
     case PTX_F16:
-        sum->a_lowest = sum->b_lowest = -14;
-        unpack_16(sum, f, &f16_format, &f16_format);
+        unpack_16(sum, f, &f16_format, &f16_format, which);
         break;
     case PTX_BF16:
-        sum->a_lowest = sum->b_lowest = -126;
-        unpack_16(sum, f, &bf16_format, &bf16_format);
+        unpack_16(sum, f, &bf16_format, &bf16_format, which);
         break;
     case PTX_TF32:
-        sum->piece = 4;
-        sum->a_lowest = sum->b_lowest = -126;
-        unpack_tf32(sum, f);
+        unpack_tf32(sum, f, which);
         break;
     default:
-        sum->a_lowest = kind->a_type == PTX_E4M3 && !sum->model->via_f16 ? -6 : -14;
-        sum->b_lowest = kind->b_type == PTX_E4M3 && !sum->model->via_f16 ? -6 : -14;
-        unpack_f8(sum, kind, f);
+        unpack_f8(sum, kind, f); /* both */
     }
 }

@@ -8,8 +8,6 @@
 #include "simt/tensor_wide.h"
 #include "simt/warpgroup.h"
 
-#define MAX_D 128 /* registers of D */
-
 /* One instruction, and what its operands are worth. */
 struct product {
     struct tensor_shape shape;
@@ -141,7 +139,7 @@ static bool take_a(struct simt_warp *w, const struct simt_inst *in, const struct
                                     p->a_pieces, p->metadata, p->selector, images, stored);
 }
 
-static const struct simt_inst *run_float(struct simt_warp *w, const struct simt_inst *in)
+static const struct simt_inst *run_wide(struct simt_warp *w, const struct simt_inst *in)
 {
     struct product p;
     if (!simt_warpgroup_enter(w, in) || !read_operands(w, in, &p))
@@ -155,28 +153,74 @@ static const struct simt_inst *run_float(struct simt_warp *w, const struct simt_
         return NULL;
     SIMT_NAME(tensor_wide_start)
     (&wide, &tensor_wgmma_models[tensor_factor_of(a_type)], a_type, b_type,
-     in->ptx->types[0] == PTX_F16, p.shape.n, p.shape.k);
+     in->ptx->types[0] == PTX_F16, p.shape.k);
     wide.sparse = p.sparse;
     if (p.sparse)
         memcpy(wide.stored, stored, sizeof(stored));
     SIMT_NAME(tensor_wide_a)(&wide, a_type, (const tensor_image(*)[2])a, pieces, p.negate_a);
     const struct wgmma_matrix m = wgmma_matrix_of(p.b_descriptor, !p.transpose_b);
+    unsigned registers = wide.half ? 2 : 4; /* of accumulators, for 8 columns */
     for (unsigned group = 0; group < p.shape.n / 8; group++) {
         for (unsigned i = 0; i < p.b_pieces; i++)
             if (!take_image(w, in, &m, 8 * group, i, "B", b[i]))
                 return NULL;
-        SIMT_NAME(tensor_wide_b)(&wide, b_type, group, b, p.b_pieces, p.negate_b);
+        SIMT_NAME(tensor_wide_b)(&wide, b_type, b, p.b_pieces, p.negate_b);
+        uint8_t *d[4];
+        for (unsigned i = 0; i < registers; i++)
+            d[i] = w->regs + in->list[registers * group + i];
+        SIMT_NAME(tensor_wide_add)(&wide, p.add ? (const uint8_t *const *)d : NULL, d);
     }
-    uint8_t *d[MAX_D];
-    for (unsigned i = 0; i < p.d_count; i++)
-        d[i] = w->regs + in->list[i];
-    SIMT_NAME(tensor_wide_add)(&wide, p.add ? (const uint8_t *const *)d : NULL, d);
+    return in + 1;
+}
+
+static const _Alignas(64) uint8_t zeros[128];
+
+/* f16, bf16 and tf32: tiles of 8 columns as mma.sync has them, which share A. */
+static const struct simt_inst *run_tiles(struct simt_warp *w, const struct simt_inst *in)
+{
+    struct product p;
+    if (!simt_warpgroup_enter(w, in) || !read_operands(w, in, &p))
+        return NULL;
+    _Alignas(64) tensor_image a[WIDE_MAX_IMAGES][2], b[WIDE_MAX_IMAGES];
+    unsigned pieces;
+    if (!take_a(w, in, &p, a, &pieces, NULL))
+        return NULL;
+    enum ptx_type type = in->ptx->types[1];
+    bool half = in->ptx->types[0] == PTX_F16;
+    const struct tensor_float_kind kind = {16, (uint8_t)p.shape.k, type, type, half, half};
+    struct tensor_sum sum;
+    struct tensor_fragments f;
+    for (unsigned i = 0; i < pieces; i++) {
+        for (unsigned block = 0; block < 2; block++) {
+            if (p.negate_a)
+                tensor_negate(a[i][block], type);
+            f.a[2 * i + block] = a[i][block];
+        }
+        f.b[i] = b[i];
+    }
+    SIMT_NAME(tensor_start)(&sum, &tensor_wgmma_models[tensor_factor_of(type)], &kind);
+    SIMT_NAME(tensor_unpack)(&sum, &kind, &f, TENSOR_A);
+    const struct wgmma_matrix m = wgmma_matrix_of(p.b_descriptor, !p.transpose_b);
+    unsigned registers = half ? 2 : 4; /* of accumulators, for 8 columns */
+    for (unsigned group = 0; group < p.shape.n / 8; group++) {
+        for (unsigned i = 0; i < p.b_pieces; i++) {
+            if (!take_image(w, in, &m, 8 * group, i, "B", b[i]))
+                return NULL;
+            if (p.negate_b)
+                tensor_negate(b[i], type);
+        }
+        for (unsigned i = 0; i < registers; i++) {
+            f.d[i] = w->regs + in->list[registers * group + i];
+            f.c[i] = p.add ? f.d[i] : zeros;
+        }
+        SIMT_NAME(tensor_unpack)(&sum, &kind, &f, TENSOR_B);
+        SIMT_NAME(tensor_add)(&sum, &f);
+    }
     return in + 1;
 }
 
 static const struct simt_inst *run_whole(struct simt_warp *w, const struct simt_inst *in)
 {
-    static const _Alignas(64) uint8_t zeros[128];
     struct product p;
     if (!simt_warpgroup_enter(w, in) || !read_operands(w, in, &p))
         return NULL;
@@ -215,5 +259,10 @@ static const struct simt_inst *run_whole(struct simt_warp *w, const struct simt_
 
 simt_body *SIMT_NAME(tensor_select_wgmma)(const struct simt_operands *operands)
 {
-    return operands->ptx->types[0] == PTX_S32 ? run_whole : run_float;
+    const struct ptx_inst *ptx = operands->ptx;
+    if (ptx->types[0] == PTX_S32)
+        return run_whole;
+    /* A warpgroup's f8 has a sum of its own, and of a sparse A only some products count. */
+    bool wide = ptx_is_sparse_wgmma(ptx->op) || tensor_factor_of(ptx->types[1]) == TENSOR_F8;
+    return wide ? run_wide : run_tiles;
 }

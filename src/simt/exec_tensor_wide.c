@@ -265,7 +265,7 @@ INLINE void add_quad(const struct tensor_wide *w, unsigned quad, unsigned k_coun
         add_exact(w, quad, c, d);
 }
 
-/* All quads -------------------------------------------------------------------------------------
+/* Both quads ------------------------------------------------------------------------------------
  */
 
 /* Eight columns of f16: lane 4 * row + i of a register holds columns 2i and 2i + 1. */
@@ -308,27 +308,25 @@ static void narrow_halves(const float even[64], const float odd[64], uint8_t *co
 #endif
 }
 
-INLINE void add_all(const struct tensor_wide *w, unsigned k_count, bool half, int result,
-                    const uint8_t *const *c, uint8_t *const *d)
+INLINE void add_both(const struct tensor_wide *w, unsigned k_count, bool half, int result,
+                     const uint8_t *const *c, uint8_t *const *d)
 {
-    for (unsigned group = 0; group < w->quads / 2; group++) {
-        _Alignas(64) float in[2][64], out[2][64];
-        if (!c) {
-            memset(in, 0, sizeof(in));
-        } else if (half) {
-            widen_halves(c + 2 * group, in[0], in[1]);
-        } else {
-            for (unsigned i = 0; i < 4; i++) /* even, odd; then rows 8-15 */
-                memcpy(in[i % 2] + 32 * (i / 2), c[4 * group + i], 128);
-        }
-        for (unsigned odd = 0; odd < 2; odd++)
-            add_quad(w, 2 * group + odd, k_count, half, result, in[odd], out[odd]);
-        if (half) {
-            narrow_halves(out[0], out[1], d + 2 * group);
-        } else {
-            for (unsigned i = 0; i < 4; i++)
-                memcpy(d[4 * group + i], out[i % 2] + 32 * (i / 2), 128);
-        }
+    _Alignas(64) float in[2][64], out[2][64];
+    if (!c) {
+        memset(in, 0, sizeof(in));
+    } else if (half) {
+        widen_halves(c, in[0], in[1]);
+    } else {
+        for (unsigned i = 0; i < 4; i++) /* even, odd; then rows 8-15 */
+            memcpy(in[i % 2] + 32 * (i / 2), c[i], 128);
+    }
+    for (unsigned odd = 0; odd < 2; odd++)
+        add_quad(w, odd, k_count, half, result, in[odd], out[odd]);
+    if (half) {
+        narrow_halves(out[0], out[1], d);
+    } else {
+        for (unsigned i = 0; i < 4; i++)
+            memcpy(d[i], out[i % 2] + 32 * (i / 2), 128);
     }
 }
 
@@ -336,13 +334,13 @@ void SIMT_NAME(tensor_wide_add)(const struct tensor_wide *w, const uint8_t *cons
                                 uint8_t *const *d)
 {
     if (w->half)
-        add_all(w, w->k, true, 23, c, d);
+        add_both(w, w->k, true, 23, c, d);
     else if (w->k == 16 && w->model.result == 23)
-        add_all(w, 16, false, 23, c, d);
+        add_both(w, 16, false, 23, c, d);
     else if (w->k == 8 && w->model.result == 23)
-        add_all(w, 8, false, 23, c, d);
+        add_both(w, 8, false, 23, c, d);
     else if (w->k == 32 && w->model.result == 13)
-        add_all(w, 32, false, 13, c, d);
+        add_both(w, 32, false, 13, c, d);
     else
-        add_all(w, w->k, false, w->model.result, c, d);
+        add_both(w, w->k, false, w->model.result, c, d);
 }

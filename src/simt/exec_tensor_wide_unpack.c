@@ -40,41 +40,16 @@ static int lowest_exponent(enum ptx_type type)
 }
 
 void SIMT_NAME(tensor_wide_start)(struct tensor_wide *w, const struct tensor_model *model,
-                                  enum ptx_type a_type, enum ptx_type b_type, bool half, unsigned n,
-                                  unsigned k)
+                                  enum ptx_type a_type, enum ptx_type b_type, bool half, unsigned k)
 {
     w->model = *model;
     w->k = k;
-    w->quads = n / 4;
     w->a_lowest = model->via_f16 ? -14 : lowest_exponent(a_type);
     w->b_lowest = model->via_f16 ? -14 : lowest_exponent(b_type);
     w->half = half;
     w->sparse = false;
     w->a_special = w->tiny = false;
     memset(w->b_special, 0, sizeof(w->b_special));
-}
-
-/* f8 to f16 -------------------------------------------------------------------------------------
- */
-
-/* 8 rows of 16 f8 to two images of f16: the first 8 of each row, and the last 8. */
-static void halves_of_f8(bool is_e5m2, const uint8_t *from, tensor_image to[2])
-{
-    for (unsigned i = 0; i < 128; i += 8) {
-        uint16_t halves[8];
-        for (unsigned j = 0; j < 8; j++) {
-            unsigned x = from[i + j], magnitude = x & 0x7f;
-            unsigned e4m3 = (x & 0x80) << 8 | (magnitude == 0x7f ? 0x7fff : magnitude << 7);
-            halves[j] = (uint16_t)(is_e5m2 ? x << 8 : e4m3);
-        }
-        memcpy(to[i / 8 % 2] + i / 16 * 16, halves, 16);
-    }
-}
-
-static void flip_signs(uint8_t *image, uint64_t mask)
-{
-    for (unsigned i = 0; i < 128; i += 8)
-        AT(uint64_t, image + i) ^= mask;
 }
 
 /* All images as 16-bit or tf32 ones; returns how many there are now. */
@@ -84,14 +59,13 @@ static unsigned prepare(enum ptx_type type, const uint8_t *const *from, unsigned
     bool is_f8 = type == PTX_E4M3 || type == PTX_E5M2;
     for (unsigned i = 0; i < pieces; i++) {
         if (is_f8)
-            halves_of_f8(type == PTX_E5M2, from[i], to + 2 * i);
-        else
-            memcpy(to[i], from[i], sizeof(tensor_image));
+            SIMT_NAME(tensor_halves_of_f8)
+        (type == PTX_E5M2, false, false, from[i], to[2 * i], to[2 * i + 1]);
+        else memcpy(to[i], from[i], sizeof(tensor_image));
     }
     unsigned count = is_f8 ? 2 * pieces : pieces;
     for (unsigned i = 0; negate && i < count; i++)
-        flip_signs(to[i],
-                   type == PTX_TF32 ? UINT64_C(0x8000000080000000) : UINT64_C(0x8000800080008000));
+        tensor_negate(to[i], type);
     return count;
 }
 
@@ -130,7 +104,7 @@ void SIMT_NAME(tensor_wide_a)(struct tensor_wide *w, enum ptx_type type,
     unsigned per_image = type == PTX_TF32 ? 4 : 8;
     for (unsigned block = 0; block < 2; block++) {
         const uint8_t *from[WIDE_MAX_IMAGES];
-        tensor_image ready[2 * WIDE_MAX_IMAGES];
+        _Alignas(32) tensor_image ready[2 * WIDE_MAX_IMAGES];
         for (unsigned i = 0; i < pieces; i++)
             from[i] = images[i][block];
         unsigned count = prepare(type, from, pieces, negate, ready);
@@ -299,12 +273,12 @@ static bool any_special(const uint8_t exponents[16])
     return most == WIDE_SPECIAL;
 }
 
-void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, unsigned group,
-                              tensor_image *images, unsigned pieces, bool negate)
+void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, tensor_image *images,
+                              unsigned pieces, bool negate)
 {
     const struct format *f = format_of(type);
     const uint8_t *from[WIDE_MAX_IMAGES];
-    tensor_image ready[2 * WIDE_MAX_IMAGES];
+    _Alignas(32) tensor_image ready[2 * WIDE_MAX_IMAGES];
     for (unsigned i = 0; i < pieces; i++)
         from[i] = images[i];
     unsigned count = pieces;
@@ -313,9 +287,8 @@ void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, unsigne
         count = prepare(type, from, pieces, negate, ready);
         all = ready;
     }
-    float *even = w->b[2 * group], *odd = w->b[2 * group + 1];
-    uint8_t *even_exponents = w->b_exponents[2 * group];
-    uint8_t *odd_exponents = w->b_exponents[2 * group + 1];
+    float *even = w->b[0], *odd = w->b[1];
+    uint8_t *even_exponents = w->b_exponents[0], *odd_exponents = w->b_exponents[1];
     bool special[2] = {false, false};
     for (unsigned i = 0; i < count; i++) {
         if (type == PTX_TF32) {
@@ -334,8 +307,8 @@ void SIMT_NAME(tensor_wide_b)(struct tensor_wide *w, enum ptx_type type, unsigne
         special[1] |= unpack_32(halves[1], known, odd + 32 * i, odd_exponents + 32 * i);
     }
     for (unsigned i = 0; i < 2; i++) {
-        w->b_special[2 * group + i] = special[i];
+        w->b_special[i] = special[i];
         if (type == PTX_BF16 || type == PTX_TF32)
-            judge(w, 2 * group + i);
+            judge(w, i);
     }
 }

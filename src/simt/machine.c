@@ -14,6 +14,7 @@
 
 #define PARAM_BYTES 32768
 #define DEFAULT_LIMIT UINT64_C(50000000000)
+#define DEFAULT_PATIENCE 20 /* seconds: a host that takes longer to set a flag is asleep */
 
 /* Options
  * ------------------------------------------------------------------------------------------- */
@@ -34,11 +35,14 @@ struct simt_options simt_options_from_environment(void)
 {
     struct simt_options options = {0};
     const char *threads = getenv("LOCKSTEP_THREADS"), *schedule = getenv("LOCKSTEP_SCHEDULE"),
-               *limit = getenv("LOCKSTEP_LIMIT"), *poison = getenv("LOCKSTEP_POISON");
+               *limit = getenv("LOCKSTEP_LIMIT"), *poison = getenv("LOCKSTEP_POISON"),
+               *patience = getenv("LOCKSTEP_PATIENCE");
     if (threads && *threads)
         options.threads = (unsigned)number_from("LOCKSTEP_THREADS", threads);
     if (limit && *limit)
         options.instruction_limit = number_from("LOCKSTEP_LIMIT", limit);
+    if (patience && *patience)
+        options.patience = (unsigned)number_from("LOCKSTEP_PATIENCE", patience);
     if (poison && *poison)
         options.poison = (uint8_t)number_from("LOCKSTEP_POISON", poison);
     const char *sample = getenv("LOCKSTEP_SAMPLE"), *colon = sample ? strchr(sample, ':') : NULL;
@@ -94,6 +98,8 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     }
     if (!machine->options.instruction_limit)
         machine->options.instruction_limit = DEFAULT_LIMIT;
+    if (!machine->options.patience)
+        machine->options.patience = DEFAULT_PATIENCE;
     machine->heap_bytes = (size_t)8 << 20;
     machine->stack_bytes = 1024;
     if (!simt_memory_open(&machine->memory, machine->index, gpu->memory_bytes)) {

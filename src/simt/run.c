@@ -8,6 +8,7 @@
 #include "simt/clock.h"
 #include "simt/cluster.h"
 #include "simt/slice.h"
+#include "simt/stall.h"
 #include "simt/states.h"
 #include "simt/watch.h"
 
@@ -26,9 +27,9 @@ enum { SLICE = 16384, WATCHED_SLICE = 64 };
  * than that. */
 enum { BUSY = 128 };
 
-/* Rounds of a block with nothing but vain waits at mbarriers, after which nothing is taken to end
- * them: a loop that gives up after so many tries is longer than any that a program has. */
-enum { VAIN_MOST = 8192 };
+/* Rounds of a block with nothing but vain waits, after which its warps' states are looked at, and
+ * after which nothing is taken to end them if no state was new (stall.c). */
+enum { VAIN_LOOK = 64, VAIN_MOST = 256 };
 
 /* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
 enum { FASTEST = 29 };
@@ -82,11 +83,11 @@ static int32_t random_slice(struct simt_block *block)
     return 1 + (int32_t)((random >> 8) % (random & 1 ? 8 : 256));
 }
 
-/* A round in which every warp did little else than ask mbarriers whose phases had not ended. */
+/* A turn with waits in vain that only the block or cluster can end, and no other way to learn
+ * something from others. */
 static bool was_vain(const struct simt_warp_state *warp)
 {
-    return warp->vain_waits && warp->vain_waits == warp->sync_ops &&
-           (int32_t)warp->vain_waits * SIMT_MBARRIER_VAIN * 2 >= warp->ran;
+    return warp->vain_waits && warp->vain_waits == warp->sync_ops;
 }
 
 /* One turn for each warp of the block. */
@@ -135,14 +136,21 @@ static enum block_result block_round(struct simt_block *block)
                                                                               : BLOCK_GOES_ON;
 }
 
-/* One round of a block without a cluster. Only its own threads could end the phases of its
- * mbarriers. */
+/* Has the block done nothing but wait in vain, without a new state? */
+static bool is_stuck(struct simt_block *block)
+{
+    if (block->vain > VAIN_LOOK && simt_stall_has_news(block->worker, block))
+        block->vain = VAIN_LOOK;
+    return block->vain > VAIN_MOST;
+}
+
+/* One round of a block without a cluster. */
 static enum block_result lone_round(struct simt_block *block)
 {
     enum block_result result = block_round(block);
     if (result == BLOCK_STUCK && unblock_barrier(block))
         return BLOCK_GOES_ON;
-    return result == BLOCK_WAITS && block->vain > VAIN_MOST ? BLOCK_STUCK : result;
+    return result == BLOCK_WAITS && is_stuck(block) ? BLOCK_STUCK : result;
 }
 
 /* One round of each block of a cluster, which goes on while one of them does. */
@@ -164,7 +172,7 @@ static enum block_result cluster_round(struct simt_cluster *cluster)
         }
         goes_on |= result == BLOCK_GOES_ON || result == BLOCK_DONE;
         waits |= result == BLOCK_WAITS;
-        all_vain &= result == BLOCK_STUCK || (result == BLOCK_WAITS && block->vain > VAIN_MOST);
+        all_vain &= result == BLOCK_STUCK || (result == BLOCK_WAITS && is_stuck(block));
     }
     if (cluster->ended == cluster->size)
         return BLOCK_DONE;
@@ -291,8 +299,9 @@ static void run_blocks(struct simt_worker *worker)
         was_waiting = result == BLOCK_WAITS;
         simt_blocks_note_clock(worker, block, result == BLOCK_DONE);
         simt_worker_polls(worker, result == BLOCK_WAITS);
-        if (result == BLOCK_STUCK)
-            simt_raise_stuck(block);
+        bool polls = result == BLOCK_WAITS && simt_stall_is_stuck(worker, block);
+        if (result == BLOCK_STUCK || polls)
+            simt_raise_stuck(block, polls);
         if (result == BLOCK_WAITS) {
             /* Alone: let the other workers, or the host, do what it waits for. A watched launch has
              * one worker, and turns so short that only some of them are given away. */
@@ -333,6 +342,7 @@ static void worker_main(void *context, unsigned index)
     }
     atomic_fetch_add(&worker.launch->instructions, worker.instructions);
     free(worker.slots);
+    simt_stall_free(&worker);
     simt_worker_ends(&worker);
     atomic_fetch_sub(&worker.launch->instructions, worker.hidden);
 }

@@ -49,13 +49,14 @@ struct simt_options {
     uint64_t seed;
     uint64_t instruction_limit; /* warp instructions a launch may take; 0: the default */
     uint8_t poison;             /* the byte that fresh memory is filled with */
+    unsigned patience;          /* seconds that a launch may do nothing but poll; 0: the default */
     /* Watched launches run so many blocks, spread over the grid, and stand for the rest; fewer
      * after sample_instructions. Results are incomplete: for modelled times only. 0: all. */
     uint64_t sample_blocks, sample_instructions;
 };
 
 /* Options from LOCKSTEP_THREADS, LOCKSTEP_SCHEDULE (random:SEED), LOCKSTEP_LIMIT, LOCKSTEP_POISON
- * (a byte) and LOCKSTEP_SAMPLE (BLOCKS:INSTRUCTIONS). */
+ * (a byte), LOCKSTEP_PATIENCE (seconds) and LOCKSTEP_SAMPLE (BLOCKS:INSTRUCTIONS). */
 struct simt_options simt_options_from_environment(void);
 
 struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options);

@@ -11,7 +11,16 @@ struct wait {
     struct simt_warp_state *warp;
     struct simt_path *path;
     const struct simt_inst *in;
-    enum { WAIT_MBARRIER, WAIT_CLUSTER, WAIT_BARRIER, WAIT_SYNC } kind;
+    /* The message's own line is the first of these. */
+    enum {
+        WAIT_REGISTERS,
+        WAIT_PRODUCTS,
+        WAIT_MBARRIER,
+        WAIT_POLL,
+        WAIT_CLUSTER,
+        WAIT_BARRIER,
+        WAIT_SYNC
+    } kind;
     uint64_t address, phase; /* of an mbarrier, */
     uint32_t barrier;        /* or its number */
     uint32_t threads;
@@ -40,7 +49,54 @@ static void add_wait(struct waits *waits, const struct wait *wait)
         waits->left_off += wait->threads;
 }
 
-static void collect(struct simt_block *block, struct waits *waits)
+static bool is_poll(const struct ptx_inst *inst)
+{
+    switch (inst->op) {
+    case PTX_OP_ATOM:
+    case PTX_OP_ATOM_NOFTZ:
+    case PTX_OP_ATOM_CAS:
+    case PTX_OP_ATOM_VEC:
+    case PTX_OP_LD_SYNC:
+        return true;
+    default:
+        return inst->op == PTX_OP_LD && ptx_has(inst, PTX_MOD_VOLATILE);
+    }
+}
+
+/* A turn ends anywhere in a loop: the poll, or the wait in vain, that is nearest to it; or else
+ * where it ended. */
+static const struct simt_inst *nearest_poll(const struct simt_code *code,
+                                            const struct simt_path *path)
+{
+    enum { FAR = 64 };
+    const struct simt_inst *in = path->ip, *end = code->insts + code->inst_count;
+    for (ptrdiff_t i = 0; i < FAR; i++) {
+        if (in - code->insts >= i && (in - i == path->vain.in || is_poll(in[-i].ptx)))
+            return in - i;
+        if (end - in > i && (in + i == path->vain.in || is_poll(in[i].ptx)))
+            return in + i;
+    }
+    return in;
+}
+
+/* What a path that can run waits for; false: nothing that is known. */
+static bool describe(struct wait *wait, bool polls)
+{
+    const struct simt_path *path = wait->path;
+    wait->in = polls ? nearest_poll(wait->warp->w.block->launch->code, path) : path->vain.in;
+    if (wait->in && wait->in == path->vain.in) {
+        wait->address = path->vain.address;
+        wait->phase = path->vain.phase;
+        wait->kind = wait->in->ptx->op == PTX_OP_SETMAXNREG   ? WAIT_REGISTERS
+                     : wait->in->ptx->op == PTX_OP_WGMMA_WAIT ? WAIT_PRODUCTS
+                                                              : WAIT_MBARRIER;
+        return true;
+    }
+    wait->kind = WAIT_POLL;
+    return polls;
+}
+
+static void collect(struct simt_block *block, bool polls, struct waits *waits)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
@@ -57,12 +113,7 @@ static void collect(struct simt_block *block, struct waits *waits)
                 wait.kind = path->barrier == SIMT_CLUSTER_BARRIER ? WAIT_CLUSTER : WAIT_BARRIER;
             } else if (path->state == SIMT_PATH_SYNC) {
                 wait.kind = WAIT_SYNC;
-            } else if (path->vain.in) {
-                wait.kind = WAIT_MBARRIER;
-                wait.in = path->vain.in;
-                wait.address = path->vain.address;
-                wait.phase = path->vain.phase;
-            } else {
+            } else if (!describe(&wait, polls)) {
                 continue;
             }
             add_wait(waits, &wait);
@@ -138,6 +189,17 @@ static void add_wait_line(struct lk_buf *text, const struct wait *wait)
                   plural(wait->threads), block->index[0], block->index[1], block->index[2],
                   wait->threads == 1 ? "s" : "");
     switch (wait->kind) {
+    case WAIT_REGISTERS:
+        lk_buf_printf(text, "registers (%s %u) that no other warp gives back", wait->in->ptx->text,
+                      (unsigned)wait->in->ptx->operands[0].imm);
+        break;
+    case WAIT_PRODUCTS:
+        lk_buf_printf(text, "products (%s) that other warps of the warpgroup do not execute",
+                      wait->in->ptx->text);
+        break;
+    case WAIT_POLL:
+        lk_buf_printf(text, "a change of what %s reads", wait->in->ptx->text);
+        break;
     case WAIT_MBARRIER:
         add_mbarrier(text, wait);
         break;
@@ -163,7 +225,8 @@ static void raise_plain(const struct wait *wait)
                        : "a .sync whose other lanes never come");
 }
 
-void simt_raise_stuck(struct simt_block *block)
+/* polls: some of its threads read memory again and again, which never changes. */
+void simt_raise_stuck(struct simt_block *block, bool polls)
 {
     struct waits waits = {0};
     struct lk_buf text = {0};
@@ -171,10 +234,10 @@ void simt_raise_stuck(struct simt_block *block)
     struct simt_block *const *blocks = simt_cluster_blocks(&block, &count);
     for (uint32_t i = 0; i < count; i++)
         if (!blocks[i]->has_ended)
-            collect(blocks[i], &waits);
+            collect(blocks[i], polls, &waits);
     if (!waits.count)
         return;
-    bool plain = count == 1;
+    bool plain = count == 1 && waits.count == 1;
     const struct wait *first = &waits.items[0];
     for (uint32_t i = 0; i < waits.count; i++) {
         plain &= waits.items[i].kind == WAIT_BARRIER || waits.items[i].kind == WAIT_SYNC;
@@ -190,8 +253,16 @@ void simt_raise_stuck(struct simt_block *block)
     if (waits.left_off)
         lk_buf_printf(&text, "\n  and %u more threads elsewhere", waits.left_off);
     simt_path_enter(first->warp, first->path);
-    simt_raise(&first->warp->w, first->in, SIMT_FAULT_DEADLOCK, first->lane,
-               "deadlock: every thread of the %s waits, and nothing can end it:%s",
-               count > 1 ? "cluster" : "block", text.data);
+    const char *what = count > 1 ? "cluster" : "block";
+    if (polls)
+        simt_raise(&first->warp->w, first->in, SIMT_FAULT_LIVELOCK, first->lane,
+                   "deadlock: the launch does nothing but wait, and nothing has changed for %u "
+                   "seconds; in this %s:%s",
+                   block->launch->machine->options.patience, what, text.data);
+    else
+        simt_raise(&first->warp->w, first->in,
+                   first->kind == WAIT_SYNC ? SIMT_FAULT_SYNC_DEADLOCK : SIMT_FAULT_DEADLOCK,
+                   first->lane, "deadlock: every thread of the %s waits, and nothing can end it:%s",
+                   what, text.data);
     lk_buf_free(&text);
 }

@@ -50,6 +50,7 @@ struct tensor_sum {
     bool c_half, d_half;
     bool special;              /* a factor is infinite, NaN or larger than the bytes can say */
     bool tiny;                 /* a product may be below TENSOR_LOWEST, but not 0 */
+    bool a_special, a_tiny;    /* the same, by the factors of A alone */
     int8_t a_lowest, b_lowest; /* exponent of subnormals */
     _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [k / piece][row][k % piece] */
     _Alignas(32) float b[TENSOR_MAX_K * 8];               /* [k][column] */
@@ -60,10 +61,21 @@ struct tensor_sum {
 
 static const uint8_t tensor_column[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
-/* exec_tensor_unpack.c: fills sum. */
-void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
-                              const struct tensor_float_kind *kind,
-                              const struct tensor_fragments *f);
+/* exec_tensor_float.c: sets up sum but for its factors. */
+void SIMT_NAME(tensor_start)(struct tensor_sum *sum, const struct tensor_model *model,
+                             const struct tensor_float_kind *kind);
+
+/* exec_tensor_unpack.c: fills in factors, B's after A's. Several tiles may share an A. */
+enum { TENSOR_A = 1, TENSOR_B = 2 };
+void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct tensor_float_kind *kind,
+                              const struct tensor_fragments *f, unsigned which);
+
+/* A register of 8 rows of 16 f8 to two of f16, which are aligned to 32 bytes. via_f16: with their
+ * value; else e4m3 keep their exponent field, and are 256 times too small. pairs: k % 4 = 0, 1 to
+ * the first and 2, 3 to the second, as tensor_model.h has it; else the first 8 and the last 8 of a
+ * row. */
+void SIMT_NAME(tensor_halves_of_f8)(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
+                                    uint8_t *first, uint8_t *second);
 
 /* exec_tensor_sum.c: d = a * b + c as the model says. */
 void SIMT_NAME(tensor_add)(const struct tensor_sum *sum, const struct tensor_fragments *f);

@@ -54,10 +54,15 @@ const struct simt_inst *simt_wgmma_commit(struct simt_warp *w, const struct simt
     return in + 1;
 }
 
-/* The warp waits by coming again: it gives up its turn. */
+/* The warp waits by coming again: it gives up its turn. Only others of its block can end that. */
 static const struct simt_inst *come_again(struct simt_warp *w, const struct simt_inst *in)
 {
-    simt_charge(w, simt_state(w)->fuel);
+    struct simt_warp_state *warp = simt_state(w);
+    w->path->vain.in = in;
+    w->path->vain.address = w->path->vain.phase = 0;
+    warp->vain_waits++;
+    warp->busy = 0;
+    simt_charge(w, warp->fuel);
     return in;
 }
 

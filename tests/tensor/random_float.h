@@ -4,10 +4,19 @@
 #ifndef TESTS_TENSOR_RANDOM_FLOAT_H
 #define TESTS_TENSOR_RANDOM_FLOAT_H
 
+enum { RANDOM_MIXED = 7, RANDOM_KINDS = 9 };
+
 /* Random bits of a float type. How: 0 small integers, 1 exponents near 0, 2 any bits, 3 mostly 0
- * or tiny, 4 any finite bits, 5 large, 6 just below 2, so that sums are as large as they can be. */
+ * or tiny, 4 any finite bits, 5 large, 6 just below 2, so that sums are as large as they can be,
+ * 7 ordinary numbers with a few of any other character among them, so that some rows and columns of
+ * a tile need the slow way and others do not, 8 the same with more of them. */
 static uint32_t random_float(enum ptx_type type, int how)
 {
+    if (how >= RANDOM_MIXED) {
+        static const int others[] = {2, 3, 4, 5};
+        unsigned rare = how == RANDOM_MIXED ? 300 : 12;
+        how = fake_below(rare) ? 1 : others[fake_below(4)];
+    }
     static const struct {
         enum ptx_type type;
         int exponent_bits, fraction;

@@ -384,7 +384,7 @@ static void check_one(const struct kind *kind, int how)
 static void products_follow_the_model(void **state)
 {
     for (unsigned i = 0; i < KINDS; i++)
-        for (int how = 0; how < 7; how++)
+        for (int how = 0; how < RANDOM_KINDS; how++)
             for (int round = 0; round < 12; round++)
                 check_one(&kinds[i], how);
 }
