@@ -47,15 +47,15 @@ static __device__ __forceinline__ unsigned tell_sums(team &t, const uint4 *x, co
 }
 
 template <bool LAYER>
-static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn)
+static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn, heard &h)
 {
-    float2 theirs[TEAM_MOST / 32], sums = make_float2(0, 0);
-    hear_team(t, turn, theirs);
+    float2 sums = make_float2(0, 0);
+    hear_team(t, turn, h);
 #pragma unroll
     for (int k = 0; k < TEAM_MOST / 32; k++)
         if (threadIdx.x % 32 + 32 * k < t.size) {
-            sums.x += theirs[k].x;
-            sums.y += theirs[k].y;
+            sums.x += numbers_of(h, k).x;
+            sums.y += numbers_of(h, k).y;
         }
     return sum_lanes<LAYER>(sums, 32);
 }
@@ -64,9 +64,10 @@ static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn)
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ void write_slopes(gradient_job<T> a, const team &t, long long row,
                                                     const uint4 *x, const uint4 *dy,
-                                                    const uint4 *gamma, row_stats st, unsigned turn)
+                                                    const uint4 *gamma, row_stats st, unsigned turn,
+                                                    heard &h)
 {
-    float2 sums = hear_sums<LAYER>(t, turn);
+    float2 sums = hear_sums<LAYER>(t, turn, h);
     float share = 1.0f / a.cols, slope = -st.rstd * (sums.x * share), mean = sums.y * share;
     uint4 *to = (uint4 *)(a.dx + row * a.cols) + t.first;
 #pragma unroll
@@ -98,11 +99,12 @@ static __device__ __forceinline__ void add_warps(gradient_job<T> a, const team &
 #pragma unroll
     for (int k = 0; k < V; k++)
 #pragma unroll
-        for (int i = 0; i < PER<T>; i++) {
-            unsigned at = (threadIdx.x % 32 + 32 * k) * PER<T> + i;
-            mine[at] = columns.gamma[k][i];
+        for (int i = 0; i < PER<T>; i += 4) {
+            float *to = mine + (threadIdx.x % 32 + 32 * k) * PER<T> + i;
+            const float *g = &columns.gamma[k][i], *b = &columns.beta[k][i];
+            *(float4 *)to = make_float4(g[0], g[1], g[2], g[3]);
             if (LAYER)
-                mine[WARPS * wide + at] = columns.beta[k][i];
+                *(float4 *)(to + WARPS * wide) = make_float4(b[0], b[1], b[2], b[3]);
         }
     __syncthreads();
     for (unsigned at = threadIdx.x; at < t.count * PER<T>; at += blockDim.x)
@@ -130,9 +132,9 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
     unsigned warp = threadIdx.x / 32;
     uint4 *gamma = shared, *stages = shared + 32 * V + warp * STAGES * 64 * V;
     bool fetches = elect_one();
-    auto fetch = [&](long long i, unsigned stage) {
+    auto fetch = [&](unsigned i, unsigned stage) {
         uint4 *to = stages + stage * 64 * V;
-        long long from = (t.row + i * t.step) * a.cols + (long long)t.first * PER<T>;
+        long long from = (long long)(t.row + i * t.step) * a.cols + (long long)t.first * PER<T>;
         barrier_arrive_expecting(&full[warp][stage], t.count * 32);
         bulk_load(to, a.x + from, t.count * 16, &full[warp][stage]);
         bulk_load(to + 32 * V, a.dy + from, t.count * 16, &full[warp][stage]);
@@ -152,8 +154,11 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
     row_stats st = {0, 0}, last = {0, 0}, ahead = {0, 0};
     if (t.rows > 0)
         ahead = stats_of<T, LAYER>(a, t.row);
-    for (long long i = 0; i <= t.rows; i++) {
+    for (unsigned i = 0; i <= t.rows; i++) {
         unsigned told = 0;
+        heard h;
+        if (i > 0)
+            look_at_team(t, turn, h); // while this row's sums are found
         if (i < t.rows) {
             const uint4 *here = stages + stage * 64 * V;
             st = ahead;
@@ -165,7 +170,7 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
         if (i > 0) {
             const uint4 *here = stages + before * 64 * V;
             write_slopes<T, LAYER, V>(a, t, t.row + (i - 1) * t.step, here, here + 32 * V, gamma,
-                                      last, turn);
+                                      last, turn, h);
             __syncwarp(); // every lane has its part of the stage
             if (fetches && i - 1 + STAGES < t.rows)
                 fetch(i - 1 + STAGES, before);

@@ -24,54 +24,87 @@ struct affine_in_shared {
     }
 };
 
-/* Of the whole row, from what the blocks measured. */
+/* Of the whole row, from what the blocks measured: the common mean, then the squares plus those of
+ * the means' distances from it. */
 template <class T, bool LAYER>
-static __device__ __forceinline__ moments hear_moments(const team &t, unsigned turn, long long cols)
+static __device__ __forceinline__ moments hear_moments(const team &t, unsigned turn, heard &h,
+                                                       long long cols)
 {
-    float2 theirs[TEAM_MOST / 32];
     unsigned lane = threadIdx.x % 32, vectors = cols / PER<T>;
-    moments m = {0, 0, 0};
-    hear_team(t, turn, theirs);
+    float mean = 0, squares = 0;
+    hear_team(t, turn, h);
+    if (LAYER) {
+#pragma unroll
+        for (int k = 0; k < TEAM_MOST / 32; k++)
+            if (lane + 32 * k < t.size)
+                mean = fmaf(min(t.room, vectors - (lane + 32 * k) * t.room) * PER<T>,
+                            numbers_of(h, k).x, mean);
+        mean = __fdividef(sum_lanes(mean, 32), cols);
+    }
 #pragma unroll
     for (int k = 0; k < TEAM_MOST / 32; k++) {
-        unsigned block = lane + 32 * k;
-        if (block >= t.size)
+        float2 theirs = numbers_of(h, k);
+        if (lane + 32 * k >= t.size)
             continue;
-        float count = min(t.room, vectors - block * t.room) * PER<T>;
-        m = merge<LAYER>(m, LAYER ? moments{count, theirs[k].x, theirs[k].y}
-                                  : moments{0, 0, theirs[k].x});
+        float count = min(t.room, vectors - (lane + 32 * k) * t.room) * PER<T>;
+        float apart = theirs.x - mean;
+        squares += LAYER ? fmaf(count * apart, apart, theirs.y) : theirs.x;
     }
-    return merge_lanes<LAYER>(m, 32);
+    return moments{(float)cols, mean, sum_lanes(squares, 32)};
 }
 
-/* Of this block's part; tells the others. */
+/* Of this block's part; tells the others. Two passes: the mean, then the distances. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ unsigned tell_moments(team &t, const uint4 *stage, float factor)
 {
     uint4 v[V];
-    int filled[V];
+    float of[V] = {}, mean = 0, x[PER<T>];
 #pragma unroll
     for (int k = 0; k < V; k++) {
         unsigned at = threadIdx.x % 32 + 32 * k;
-        filled[k] = at < t.count ? PER<T> : 0;
         v[k] = at < t.count ? stage[at] : make_uint4(0, 0, 0, 0);
     }
-    moments m = merge_lanes<LAYER>(measure<T, LAYER, true, V>(v, filled, factor), 32);
-    return tell_team(t, LAYER ? make_float2(m.mean, m.squares) : make_float2(m.squares, 0));
+    if (LAYER) {
+#pragma unroll
+        for (int k = 0; k < V; k++) {
+            widen_all<T>(v[k], x);
+#pragma unroll
+            for (int i = 0; i < PER<T>; i++)
+                of[k] = fmaf(x[i], factor, of[k]);
+            mean += of[k];
+        }
+        mean = __fdividef(sum_lanes(mean, 32), t.count * PER<T>);
+    }
+    float squares = 0;
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        widen_all<T>(v[k], x);
+        of[k] = 0;
+#pragma unroll
+        for (int i = 0; i < PER<T>; i++) {
+            float distance = LAYER ? fmaf(x[i], factor, -mean) : x[i] * factor;
+            of[k] = fmaf(distance, distance, of[k]);
+        }
+        if (threadIdx.x % 32 + 32 * k < t.count)
+            squares += of[k];
+    }
+    squares = sum_lanes(squares, 32);
+    return tell_team(t, LAYER ? make_float2(mean, squares) : make_float2(squares, 0));
 }
 
-/* Normalises a row whose moments were told in `turn`. */
+/* Normalises a row whose moments were told in `turn`, of which h has something. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ void finish_row(norm_job<T> a, team &t, long long row,
                                                   const uint4 *stage, const uint4 *gamma,
-                                                  const uint4 *beta, unsigned turn)
+                                                  const uint4 *beta, unsigned turn, heard &h)
 {
     unsigned lane = threadIdx.x % 32;
-    moments m = hear_moments<T, LAYER>(t, turn, a.cols);
+    moments m = hear_moments<T, LAYER>(t, turn, h, a.cols);
     float factor = factor_for(m, a.cols, a.eps);
     if (factor != 1) { // rarely; all blocks agree
         turn = tell_moments<T, LAYER, V>(t, stage, factor);
-        m = hear_moments<T, LAYER>(t, turn, a.cols);
+        look_at_team(t, turn, h);
+        m = hear_moments<T, LAYER>(t, turn, h, a.cols);
     }
     statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);
 #pragma unroll
@@ -96,10 +129,10 @@ static __device__ __forceinline__ void norm_team(norm_job<T> a, unsigned long lo
     uint4 *gamma = shared, *beta = shared + (LAYER ? 32 * V : 0);
     uint4 *stages = beta + 32 * V + warp * STAGES * 32 * V;
     bool fetches = elect_one();
-    auto fetch = [&](long long i, unsigned stage) {
+    auto fetch = [&](unsigned i, unsigned stage) {
         barrier_arrive_expecting(&full[warp][stage], t.count * 16);
         bulk_load(stages + stage * 32 * V,
-                  (const uint4 *)(a.x + (t.row + i * t.step) * a.cols) + t.first, t.count * 16,
+                  (const uint4 *)(a.x + (long long)(t.row + i * t.step) * a.cols) + t.first, t.count * 16,
                   &full[warp][stage]);
     };
     if (fetches) {
@@ -117,15 +150,18 @@ static __device__ __forceinline__ void norm_team(norm_job<T> a, unsigned long lo
     }
     __syncthreads();
     unsigned stage = 0, parity = 0, before = 0, turn = 0; // of this row; of the one before
-    for (long long i = 0; i <= t.rows; i++) {
+    for (unsigned i = 0; i <= t.rows; i++) {
         unsigned told = 0;
+        heard h;
+        if (i > 0)
+            look_at_team(t, turn, h); // while this row is measured
         if (i < t.rows) {
             barrier_wait(&full[warp][stage], parity);
             told = tell_moments<T, LAYER, V>(t, stages + stage * 32 * V, 1);
         }
         if (i > 0) {
             finish_row<T, LAYER, V>(a, t, t.row + (i - 1) * t.step, stages + before * 32 * V, gamma,
-                                    beta, turn);
+                                    beta, turn, h);
             __syncwarp(); // every lane has its part of the stage
             if (fetches && i - 1 + STAGES < t.rows)
                 fetch(i - 1 + STAGES, before);

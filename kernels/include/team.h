@@ -22,7 +22,11 @@ struct team {
     unsigned long long *slots; // [TEAM_SETS][size]
     unsigned size, rank, turn; // blocks; the turn that comes next
     unsigned first, count, room;
-    long long row, step, rows; // the first row, from one to the next, how many
+    unsigned row, step, rows; // the first row, from one to the next, how many
+};
+/* What blocks lane, lane + 32 .. told. */
+struct heard {
+    unsigned long long word[TEAM_MOST / 32];
 };
 
 /* slots: [teams][warps][TEAM_SETS][size]; `room` vectors for each block but the last. */
@@ -38,9 +42,9 @@ static __device__ __forceinline__ team team_of(unsigned long long *slots, unsign
     t.first = t.rank * room;
     t.count = min(room, vectors - t.first); // no block is without a vector
     t.room = room;
-    t.row = (long long)number * warps + warp;
+    t.row = number * warps + warp;
     t.step = gridDim.x / size * warps;
-    t.rows = t.row < rows ? (rows - t.row + t.step - 1) / t.step : 0;
+    t.rows = t.row < rows ? ((unsigned)rows - t.row + t.step - 1) / t.step : 0;
     return t;
 }
 
@@ -57,24 +61,37 @@ static __device__ __forceinline__ unsigned tell_team(team &t, float2 mine)
     return t.turn++;
 }
 
-/* What blocks lane, lane + 32 .. of the team told in a turn; those past the last one repeat it. All
- * lanes go the same way. */
-static __device__ __forceinline__ void hear_team(const team &t, unsigned turn,
-                                                 float2 (&theirs)[TEAM_MOST / 32])
+/* Loads what is there of a turn; those past the last block repeat it, so that all lanes go the same
+ * way. Nobody waits for it before hear_team: call it early. */
+static __device__ __forceinline__ void look_at_team(const team &t, unsigned turn, heard &h)
 {
     const unsigned long long *from = t.slots + turn % TEAM_SETS * t.size;
-    unsigned lane = threadIdx.x % 32, flag = ~(turn / TEAM_SETS) & 1, same;
-    do {
-        same = 1;
 #pragma unroll
-        for (int k = 0; k < TEAM_MOST / 32; k++) {
-            if (32 * k >= t.size)
-                break;
-            unsigned long long word = load_relaxed(from + min(lane + 32 * k, t.size - 1));
-            same &= ~((unsigned)word ^ flag);
-            theirs[k] = make_float2(__uint_as_float(word >> 32), __uint_as_float((unsigned)word));
-        }
-    } while (!__all_sync(0xffffffff, same));
+    for (int k = 0; k < TEAM_MOST / 32; k++)
+        if (32 * k < t.size)
+            h.word[k] = load_relaxed(from + min(threadIdx.x % 32 + 32 * k, t.size - 1));
+}
+
+/* Looks again until everybody has told. */
+static __device__ __forceinline__ void hear_team(const team &t, unsigned turn, heard &h)
+{
+    unsigned flag = ~(turn / TEAM_SETS) & 1;
+    for (;;) {
+        unsigned same = 1;
+#pragma unroll
+        for (int k = 0; k < TEAM_MOST / 32; k++)
+            if (32 * k < t.size)
+                same &= ~((unsigned)h.word[k] ^ flag);
+        if (__all_sync(0xffffffff, same))
+            return;
+        look_at_team(t, turn, h);
+    }
+}
+
+/* The numbers of block lane + 32 k. */
+static __device__ __forceinline__ float2 numbers_of(const heard &h, int k)
+{
+    return make_float2(__uint_as_float(h.word[k] >> 32), __uint_as_float((unsigned)h.word[k]));
 }
 
 #endif

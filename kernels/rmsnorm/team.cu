@@ -7,8 +7,8 @@
 #include "norm_team.h"
 
 #define VECTORS 4 // tune: 4
-#define WARPS 16 // tune: 8 12 16 24
-#define STAGES 6 // tune: 3 4 6 8 12
+#define WARPS 24 // tune: 16 24 32
+#define STAGES 4 // tune: 3 4
 
 NORM_TEAM(bf16, bf16, false, VECTORS, WARPS, STAGES)
 NORM_TEAM(f16, f16, false, VECTORS, WARPS, STAGES)
