@@ -388,7 +388,9 @@ static struct teams teams_for(const struct zoo_call *call)
     int64_t count = call->device->sm_count / (int64_t)t.size;
     t.count = (unsigned)(count < rounds ? count : rounds);
     int64_t stages = (int64_t)t.warps * zoo_tunable(call, "STAGES") * (back ? 2 : 1);
-    t.shared = (unsigned)((stages + (norm_is_layer(problem) && !back ? 2 : 1)) * most * VECTOR);
+    /* gamma and beta, or gamma widened */
+    int64_t affine = back ? 4 / zoo_type_bytes[norm_type(problem)] : norm_is_layer(problem) ? 2 : 1;
+    t.shared = (unsigned)((stages + affine) * most * VECTOR);
     return t;
 }
 

@@ -11,6 +11,17 @@
 #include "norm_gradient_stages.h"
 #include "team.h"
 
+/* gamma waits widened, in quarters of 16 bytes: [PER / 4][32 V]. */
+template <class T, int V>
+static __device__ __forceinline__ void get_gamma(const float4 *gamma, unsigned at, float (&g)[PER<T>])
+{
+#pragma unroll
+    for (int i = 0; i < PER<T>; i += 4) {
+        float4 four = gamma[i / 4 * 32 * V + at];
+        g[i] = four.x, g[i + 1] = four.y, g[i + 2] = four.z, g[i + 3] = four.w;
+    }
+}
+
 /* This lane's sums over the rows. */
 template <class T, int V> struct lane_sums {
     float gamma[V][PER<T>], beta[V][PER<T>];
@@ -19,7 +30,7 @@ template <class T, int V> struct lane_sums {
 /* Adds a row to its columns; tells the others this block's sums of w h and w. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ unsigned tell_sums(team &t, const uint4 *x, const uint4 *dy,
-                                                     const uint4 *gamma, row_stats st,
+                                                     const float4 *gamma, row_stats st,
                                                      lane_sums<T, V> *columns)
 {
     float2 sums = make_float2(0, 0);
@@ -29,7 +40,7 @@ static __device__ __forceinline__ unsigned tell_sums(team &t, const uint4 *x, co
         float g[PER<T>], h[PER<T>], d[PER<T>];
         if (at >= t.count)
             continue;
-        widen_all<T>(gamma[at], g);
+        get_gamma<T, V>(gamma, at, g);
         widen_all<T>(x[at], h);
         widen_all<T>(dy[at], d);
 #pragma unroll
@@ -47,9 +58,10 @@ static __device__ __forceinline__ unsigned tell_sums(team &t, const uint4 *x, co
 }
 
 template <bool LAYER>
-static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn, heard &h)
+static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn)
 {
     float2 sums = make_float2(0, 0);
+    heard h;
     hear_team(t, turn, h);
 #pragma unroll
     for (int k = 0; k < TEAM_MOST / 32; k++)
@@ -64,10 +76,9 @@ static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn,
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ void write_slopes(gradient_job<T> a, const team &t, long long row,
                                                     const uint4 *x, const uint4 *dy,
-                                                    const uint4 *gamma, row_stats st, unsigned turn,
-                                                    heard &h)
+                                                    const float4 *gamma, row_stats st, unsigned turn)
 {
-    float2 sums = hear_sums<LAYER>(t, turn, h);
+    float2 sums = hear_sums<LAYER>(t, turn);
     float share = 1.0f / a.cols, slope = -st.rstd * (sums.x * share), mean = sums.y * share;
     uint4 *to = (uint4 *)(a.dx + row * a.cols) + t.first;
 #pragma unroll
@@ -76,7 +87,7 @@ static __device__ __forceinline__ void write_slopes(gradient_job<T> a, const tea
         float g[PER<T>], w[PER<T>], d[PER<T>];
         if (at >= t.count)
             continue;
-        widen_all<T>(gamma[at], g);
+        get_gamma<T, V>(gamma, at, g);
         widen_all<T>(x[at], w);
         widen_all<T>(dy[at], d);
 #pragma unroll
@@ -126,11 +137,12 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
                                                      unsigned size, unsigned room, T *dgamma,
                                                      T *dbeta)
 {
-    extern __shared__ uint4 shared[]; // gamma [32 V]; then [WARPS][STAGES][x, dy][32 V]
+    extern __shared__ uint4 shared[]; // gamma [PER / 4][32 V]; then [WARPS][STAGES][x, dy][32 V]
     __shared__ barrier full[WARPS][STAGES];
     team t = team_of(slots, size, room, a.cols / PER<T>, a.rows);
     unsigned warp = threadIdx.x / 32;
-    uint4 *gamma = shared, *stages = shared + 32 * V + warp * STAGES * 64 * V;
+    float4 *gamma = (float4 *)shared;
+    uint4 *all = shared + PER<T> / 4 * 32 * V, *stages = all + warp * STAGES * 64 * V;
     bool fetches = elect_one();
     auto fetch = [&](unsigned i, unsigned stage) {
         uint4 *to = stages + stage * 64 * V;
@@ -146,8 +158,13 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
         for (int k = 0; k < STAGES && k < t.rows; k++)
             fetch(k, k);
     }
-    for (unsigned at = threadIdx.x; at < t.count; at += blockDim.x)
-        gamma[at] = a.has & HAS_GAMMA ? ((const uint4 *)a.gamma)[t.first + at] : ones<T>();
+    for (unsigned at = threadIdx.x; at < t.count; at += blockDim.x) {
+        float g[PER<T>];
+        gamma_at(a, (long long)(t.first + at) * PER<T>, g);
+#pragma unroll
+        for (int i = 0; i < PER<T>; i += 4)
+            gamma[i / 4 * 32 * V + at] = make_float4(g[i], g[i + 1], g[i + 2], g[i + 3]);
+    }
     __syncthreads();
     lane_sums<T, V> columns = {};
     unsigned stage = 0, parity = 0, before = 0, turn = 0;
@@ -156,9 +173,6 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
         ahead = stats_of<T, LAYER>(a, t.row);
     for (unsigned i = 0; i <= t.rows; i++) {
         unsigned told = 0;
-        heard h;
-        if (i > 0)
-            look_at_team(t, turn, h); // while this row's sums are found
         if (i < t.rows) {
             const uint4 *here = stages + stage * 64 * V;
             st = ahead;
@@ -170,7 +184,7 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
         if (i > 0) {
             const uint4 *here = stages + before * 64 * V;
             write_slopes<T, LAYER, V>(a, t, t.row + (i - 1) * t.step, here, here + 32 * V, gamma,
-                                      last, turn, h);
+                                      last, turn);
             __syncwarp(); // every lane has its part of the stage
             if (fetches && i - 1 + STAGES < t.rows)
                 fetch(i - 1 + STAGES, before);
@@ -186,7 +200,7 @@ static __device__ __forceinline__ void gradient_team(gradient_job<T> a, unsigned
     if (!(a.has & HAS_GAMMA))
         return;
     __syncthreads(); // the stages are free
-    add_warps<T, LAYER, V, WARPS>(a, t, (float *)(shared + 32 * V), columns, dgamma, dbeta);
+    add_warps<T, LAYER, V, WARPS>(a, t, (float *)all, columns, dgamma, dbeta);
 }
 
 #define NORM_GRADIENT_TEAM(type, T, LAYER, VECTORS, WARPS, STAGES)                                 \

@@ -27,11 +27,11 @@ struct affine_in_shared {
 /* Of the whole row, from what the blocks measured: the common mean, then the squares plus those of
  * the means' distances from it. */
 template <class T, bool LAYER>
-static __device__ __forceinline__ moments hear_moments(const team &t, unsigned turn, heard &h,
-                                                       long long cols)
+static __device__ __forceinline__ moments hear_moments(const team &t, unsigned turn, long long cols)
 {
     unsigned lane = threadIdx.x % 32, vectors = cols / PER<T>;
     float mean = 0, squares = 0;
+    heard h;
     hear_team(t, turn, h);
     if (LAYER) {
 #pragma unroll
@@ -92,19 +92,18 @@ static __device__ __forceinline__ unsigned tell_moments(team &t, const uint4 *st
     return tell_team(t, LAYER ? make_float2(mean, squares) : make_float2(squares, 0));
 }
 
-/* Normalises a row whose moments were told in `turn`, of which h has something. */
+/* Normalises a row whose moments were told in `turn`. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ void finish_row(norm_job<T> a, team &t, long long row,
                                                   const uint4 *stage, const uint4 *gamma,
-                                                  const uint4 *beta, unsigned turn, heard &h)
+                                                  const uint4 *beta, unsigned turn)
 {
     unsigned lane = threadIdx.x % 32;
-    moments m = hear_moments<T, LAYER>(t, turn, h, a.cols);
+    moments m = hear_moments<T, LAYER>(t, turn, a.cols);
     float factor = factor_for(m, a.cols, a.eps);
     if (factor != 1) { // rarely; all blocks agree
         turn = tell_moments<T, LAYER, V>(t, stage, factor);
-        look_at_team(t, turn, h);
-        m = hear_moments<T, LAYER>(t, turn, h, a.cols);
+        m = hear_moments<T, LAYER>(t, turn, a.cols);
     }
     statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);
 #pragma unroll
@@ -152,16 +151,13 @@ static __device__ __forceinline__ void norm_team(norm_job<T> a, unsigned long lo
     unsigned stage = 0, parity = 0, before = 0, turn = 0; // of this row; of the one before
     for (unsigned i = 0; i <= t.rows; i++) {
         unsigned told = 0;
-        heard h;
-        if (i > 0)
-            look_at_team(t, turn, h); // while this row is measured
         if (i < t.rows) {
             barrier_wait(&full[warp][stage], parity);
             told = tell_moments<T, LAYER, V>(t, stages + stage * 32 * V, 1);
         }
         if (i > 0) {
             finish_row<T, LAYER, V>(a, t, t.row + (i - 1) * t.step, stages + before * 32 * V, gamma,
-                                    beta, turn, h);
+                                    beta, turn);
             __syncwarp(); // every lane has its part of the stage
             if (fetches && i - 1 + STAGES < t.rows)
                 fetch(i - 1 + STAGES, before);

@@ -61,31 +61,22 @@ static __device__ __forceinline__ unsigned tell_team(team &t, float2 mine)
     return t.turn++;
 }
 
-/* Loads what is there of a turn; those past the last block repeat it, so that all lanes go the same
- * way. Nobody waits for it before hear_team: call it early. */
-static __device__ __forceinline__ void look_at_team(const team &t, unsigned turn, heard &h)
-{
-    const unsigned long long *from = t.slots + turn % TEAM_SETS * t.size;
-#pragma unroll
-    for (int k = 0; k < TEAM_MOST / 32; k++)
-        if (32 * k < t.size)
-            h.word[k] = load_relaxed(from + min(threadIdx.x % 32 + 32 * k, t.size - 1));
-}
-
-/* Looks again until everybody has told. */
+/* Looks until everybody has told. Lanes past the last block look at that one, so that all go the same
+ * way. (To look early, while the next row is measured, was tried and is slower: blocks then drift
+ * apart, and the memory serves them best when they are all at the same rows.) */
 static __device__ __forceinline__ void hear_team(const team &t, unsigned turn, heard &h)
 {
-    unsigned flag = ~(turn / TEAM_SETS) & 1;
-    for (;;) {
-        unsigned same = 1;
+    const unsigned long long *from = t.slots + turn % TEAM_SETS * t.size;
+    unsigned flag = ~(turn / TEAM_SETS) & 1, same;
+    do {
+        same = 1;
 #pragma unroll
         for (int k = 0; k < TEAM_MOST / 32; k++)
-            if (32 * k < t.size)
+            if (32 * k < t.size) {
+                h.word[k] = load_relaxed(from + min(threadIdx.x % 32 + 32 * k, t.size - 1));
                 same &= ~((unsigned)h.word[k] ^ flag);
-        if (__all_sync(0xffffffff, same))
-            return;
-        look_at_team(t, turn, h);
-    }
+            }
+    } while (!__all_sync(0xffffffff, same));
 }
 
 /* The numbers of block lane + 32 k. */

@@ -8,7 +8,7 @@
 
 #define VECTORS 4 // tune: 4
 #define WARPS 24 // tune: 16 24 32
-#define STAGES 4 // tune: 3 4
+#define STAGES 4 // tune: 2 3 4 6
 
 NORM_TEAM(bf16, bf16, true, VECTORS, WARPS, STAGES)
 NORM_TEAM(f16, f16, true, VECTORS, WARPS, STAGES)
