@@ -9,7 +9,6 @@ enum {
     VECTOR = 16,
     MOST_THREADS = 1024,
     STAGES_THREADS = 512,
-    TEAM_ROW = 8 * 1024,  /* bytes from which on a row may go over a team */
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
     OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
@@ -77,15 +76,11 @@ bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
     return norm_takes_backward(problem) && has_whole_rows(problem);
 }
-bool norm_takes_team(const struct zoo_problem *problem)
-{
-    return norm_takes_forward(problem) && has_whole_rows(problem) &&
-           row_bytes(problem) >= TEAM_ROW && problem->value[NORM_RESIDUAL] == 0;
-}
+/* Where it was measured to be faster. */
 bool norm_takes_backward_team(const struct zoo_problem *problem)
 {
-    return norm_takes_backward_stages(problem) && row_bytes(problem) >= TEAM_ROW &&
-           problem->value[NORM_RESIDUAL] == 0;
+    return norm_takes_backward_stages(problem) && problem->value[NORM_RESIDUAL] == 0 &&
+           row_bytes(problem) >= (norm_is_layer(problem) ? LONG_ROW : 2 * LONG_ROW);
 }
 
 /* Arguments -------------------------------------------------------------------------------------*/
@@ -367,74 +362,6 @@ CUresult norm_launch_shared_affine(struct zoo_call *call)
     return launch_forward(call, "shared_affine", grid_of(hold_affine(call)), 0);
 }
 
-/* Teams -----------------------------------------------------------------------------------------*/
-
-/* Rows over teams of `size` blocks with `room` vectors each, one block on an SM. */
-struct teams {
-    unsigned size, room, count, warps, shared;
-};
-
-static struct teams teams_for(const struct zoo_call *call)
-{
-    enum { LINE = 8 }; /* vectors: no line of the L2 belongs to two blocks */
-    const struct zoo_problem *problem = call->problem;
-    bool back = norm_is_backward(problem);
-    int64_t most = 32 * (int64_t)zoo_tunable(call, "VECTORS"), vectors = vectors_of(problem);
-    int64_t size = zoo_ceil_div(vectors ? vectors : 1, most);
-    int64_t room = zoo_ceil_div(zoo_ceil_div(vectors ? vectors : 1, size), LINE) * (int64_t)LINE;
-    struct teams t = {.room = (unsigned)room, .warps = (unsigned)zoo_tunable(call, "WARPS")};
-    t.size = zoo_ceil_div(vectors ? vectors : 1, room);
-    int64_t rounds = zoo_ceil_div(problem->value[NORM_ROWS], t.warps);
-    int64_t count = call->device->sm_count / (int64_t)t.size;
-    t.count = (unsigned)(count < rounds ? count : rounds);
-    int64_t stages = (int64_t)t.warps * zoo_tunable(call, "STAGES") * (back ? 2 : 1);
-    /* gamma and beta, or gamma widened */
-    int64_t affine = back ? 4 / zoo_type_bytes[norm_type(problem)] : norm_is_layer(problem) ? 2 : 1;
-    t.shared = (unsigned)((stages + affine) * most * VECTOR);
-    return t;
-}
-
-bool norm_fits_team(const struct zoo_call *call)
-{
-    struct teams t = teams_for(call);
-    return t.size <= TEAM_MOST && t.size <= (unsigned)call->device->sm_count &&
-           t.shared + TEAM_SHARED <= (unsigned)call->device->shared_per_block;
-}
-
-static size_t slots_bytes(struct teams t)
-{
-    return (size_t)t.count * t.size * t.warps * TEAM_SETS * 8;
-}
-static struct zoo_grid team_grid(struct teams t)
-{
-    return (struct zoo_grid){
-        .x = t.count * t.size, .threads = 32 * t.warps, .shared = t.shared, .cooperative = true};
-}
-
-size_t norm_workspace_team(const struct zoo_call *call)
-{
-    return slots_bytes(teams_for(call));
-}
-
-CUresult norm_launch_team(struct zoo_call *call)
-{
-    struct arguments a = arguments_of(call);
-    struct teams t = teams_for(call);
-    char name[32];
-    if (has_nothing_to_do(call->problem))
-        return CUDA_SUCCESS;
-    if (!a.whole)
-        return launch_long(call);
-    CUresult result = zoo_clear(call, call->workspace, slots_bytes(t));
-    if (result != CUDA_SUCCESS)
-        return result;
-    name_kernel(call->problem, "team", name);
-    return ZOO_LAUNCH(call, name, team_grid(t), &a.array[NORM_X], &a.array[NORM_RESIDUAL_IN],
-                      &a.array[NORM_GAMMA], &a.array[NORM_BETA], &a.array[NORM_Y],
-                      &a.array[NORM_SUM], &a.array[NORM_STATS_OUT], &a.rows, &a.cols, &a.eps,
-                      &a.scale, &a.has, &a.whole, &call->workspace, &t.size, &t.room);
-}
-
 /* Backward --------------------------------------------------------------------------------------*/
 
 /* dgamma and dbeta from their partial sums. Without rows they are 0. */
@@ -547,11 +474,47 @@ CUresult norm_launch_gradient_stages(struct zoo_call *call)
     return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
 }
 
-/* Partial sums first, which those who read number by number need alone; then the slots. */
+/* Rows over teams of `size` blocks with `room` vectors each, one block on an SM. */
+struct teams {
+    unsigned size, room, count, warps, shared;
+};
+
+static struct teams teams_for(const struct zoo_call *call)
+{
+    enum { LINE = 8 }; /* vectors: no line of the L2 belongs to two blocks */
+    const struct zoo_problem *problem = call->problem;
+    int64_t most = 32 * (int64_t)zoo_tunable(call, "VECTORS"), vectors = vectors_of(problem);
+    int64_t sms = call->device->sm_count, least = (vectors + most - 1) / most;
+    struct teams t = {.warps = (unsigned)zoo_tunable(call, "WARPS")};
+    int64_t rounds = zoo_ceil_div(problem->value[NORM_ROWS], t.warps);
+    int64_t count = least > 0 && least <= sms ? sms / least : 1;
+    t.count = (unsigned)(count < rounds ? count : rounds ? rounds : 1);
+    int64_t size = sms / t.count < TEAM_MOST ? sms / t.count : TEAM_MOST;
+    t.room = zoo_ceil_div(zoo_ceil_div(vectors, size), LINE) * LINE;
+    t.size = t.room ? zoo_ceil_div(vectors, t.room) : 1;
+    /* beside the stages gamma, widened */
+    int64_t stages = (int64_t)t.warps * zoo_tunable(call, "STAGES") * 2;
+    t.shared = (unsigned)((stages + 4 / zoo_type_bytes[norm_type(problem)]) * most * VECTOR);
+    return t;
+}
+
+bool norm_fits_backward_team(const struct zoo_call *call)
+{
+    struct teams t = teams_for(call);
+    return (int)t.room <= 32 * zoo_tunable(call, "VECTORS") &&
+           t.shared + TEAM_SHARED <= (unsigned)call->device->shared_per_block;
+}
+
+static size_t slots_bytes(struct teams t)
+{
+    return (size_t)t.count * t.size * t.warps * TEAM_SETS * 8;
+}
+
+/* Partial sums, then the slots. */
 size_t norm_workspace_backward_team(const struct zoo_call *call)
 {
     struct teams t = teams_for(call);
-    return partial_bytes(call->problem, t.count ? t.count : 1) + slots_bytes(t);
+    return partial_bytes(call->problem, t.count) + slots_bytes(t);
 }
 
 CUresult norm_launch_backward_team(struct zoo_call *call)
@@ -567,9 +530,11 @@ CUresult norm_launch_backward_team(struct zoo_call *call)
     if (result != CUDA_SUCCESS)
         return result;
     name_kernel(call->problem, "team", name);
-    result = ZOO_LAUNCH(call, name, team_grid(t), &a.array[NORM_X], &a.array[NORM_GAMMA],
-                        &a.array[NORM_DY], &a.array[NORM_DSUM], &a.array[NORM_STATS_IN],
-                        &a.array[NORM_DX], &partial, &a.rows, &a.cols, &a.has, &a.whole, &slots,
-                        &t.size, &t.room, &a.array[NORM_DGAMMA], &a.array[NORM_DBETA]);
+    struct zoo_grid grid = {
+        .x = t.count * t.size, .threads = 32 * t.warps, .shared = t.shared, .cooperative = true};
+    result = ZOO_LAUNCH(call, name, grid, &a.array[NORM_X], &a.array[NORM_GAMMA], &a.array[NORM_DY],
+                        &a.array[NORM_DSUM], &a.array[NORM_STATS_IN], &a.array[NORM_DX], &partial,
+                        &a.rows, &a.cols, &a.has, &a.whole, &slots, &t.size, &t.room,
+                        &a.array[NORM_DGAMMA], &a.array[NORM_DBETA]);
     return result == CUDA_SUCCESS && t.count > 1 ? launch_add_up(call, t.count) : result;
 }

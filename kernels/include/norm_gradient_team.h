@@ -1,9 +1,11 @@
 /*
- * norm_gradient_team.h: all gradients of norms in one read of x and dy, of rows that go over a team
- * of blocks as in norm_team.h. A lane has the same columns of every row that its warp takes, and
- * adds up dgamma and dbeta in registers; a block adds up what its warps found. Where all SMs are
- * one team these are the results, else partial sums of the teams. sm_90; rows are multiples of 16
- * bytes, buffers begin at such, and no gradient reached the sum itself.
+ * norm_gradient_team.h: all gradients of norms in one read of x and dy, of long rows that go over a
+ * team of blocks, up to one on every SM. A block has the same columns of every row, and a warp
+ * takes the block's part of a row by itself: no barrier, and while its sums are on their way to the
+ * other blocks (team.h) it adds up its next row. A lane's columns are always the same, so dgamma
+ * and dbeta are summed in registers; a block adds up what its warps found. With one team these are
+ * the results, else partial sums of the teams. Bulk copies fetch rows ahead of time. sm_90; rows
+ * are multiples of 16 bytes, buffers begin at such, and no gradient reached the sum itself.
  */
 #ifndef LOCKSTEP_KERNELS_NORM_GRADIENT_TEAM_H
 #define LOCKSTEP_KERNELS_NORM_GRADIENT_TEAM_H
@@ -13,7 +15,8 @@
 
 /* gamma waits widened, in quarters of 16 bytes: [PER / 4][32 V]. */
 template <class T, int V>
-static __device__ __forceinline__ void get_gamma(const float4 *gamma, unsigned at, float (&g)[PER<T>])
+static __device__ __forceinline__ void get_gamma(const float4 *gamma, unsigned at,
+                                                 float (&g)[PER<T>])
 {
 #pragma unroll
     for (int i = 0; i < PER<T>; i += 4) {
@@ -74,9 +77,9 @@ static __device__ __forceinline__ float2 hear_sums(const team &t, unsigned turn)
 
 /* dx of a row whose sums were told in `turn`: rstd (w - mean(w) - (x - mean) rstd mean(w h)). */
 template <class T, bool LAYER, int V>
-static __device__ __forceinline__ void write_slopes(gradient_job<T> a, const team &t, long long row,
-                                                    const uint4 *x, const uint4 *dy,
-                                                    const float4 *gamma, row_stats st, unsigned turn)
+static __device__ __forceinline__ void
+write_slopes(gradient_job<T> a, const team &t, long long row, const uint4 *x, const uint4 *dy,
+             const float4 *gamma, row_stats st, unsigned turn)
 {
     float2 sums = hear_sums<LAYER>(t, turn);
     float share = 1.0f / a.cols, slope = -st.rstd * (sums.x * share), mean = sums.y * share;
@@ -102,7 +105,8 @@ static __device__ __forceinline__ void write_slopes(gradient_job<T> a, const tea
 /* What all warps of the block found, in the order of the warps. */
 template <class T, bool LAYER, int V, int WARPS>
 static __device__ __forceinline__ void add_warps(gradient_job<T> a, const team &t, float *sums,
-                                                 const lane_sums<T, V> &columns, T *dgamma, T *dbeta)
+                                                 const lane_sums<T, V> &columns, T *dgamma,
+                                                 T *dbeta)
 {
     const unsigned wide = 32 * V * PER<T>; // sums: [WARPS][wide] of gamma, then of beta
     unsigned warp = threadIdx.x / 32, teams = gridDim.x / t.size, number = blockIdx.x / t.size;

@@ -1,8 +1,8 @@
 /*
- * team.h: numbers that the blocks of a team tell each other through the L2, row after row. Warp w of
- * every block of the team takes the same rows in the same order, and each warp has slots of its own:
- * no block ever waits at a barrier. All blocks are on the GPU at once (a cooperative launch), and
- * the slots are zero before it.
+ * team.h: numbers that the blocks of a team tell each other through the L2, row after row. Warp w
+ * of every block of the team takes the same rows in the same order, and each warp has slots of its
+ * own: no block ever waits at a barrier. All blocks are on the GPU at once (a cooperative launch),
+ * and the slots are zero before it.
  *
  * A slot holds two numbers; the lowest bit of the second one says which round they belong to, so
  * that one word of 8 bytes carries the value and its flag, and no fence is needed. Slots are used
@@ -61,9 +61,9 @@ static __device__ __forceinline__ unsigned tell_team(team &t, float2 mine)
     return t.turn++;
 }
 
-/* Looks until everybody has told. Lanes past the last block look at that one, so that all go the same
- * way. (To look early, while the next row is measured, was tried and is slower: blocks then drift
- * apart, and the memory serves them best when they are all at the same rows.) */
+/* Looks until everybody has told. Lanes past the last block look at that one, so that all go the
+ * same way. (To look early, while the next row is measured, was tried and is slower: blocks then
+ * drift apart, and the memory serves them best when they are all at the same rows.) */
 static __device__ __forceinline__ void hear_team(const team &t, unsigned turn, heard &h)
 {
     const unsigned long long *from = t.slots + turn % TEAM_SETS * t.size;

@@ -27,17 +27,14 @@ static const struct zoo_variant variants[] = {
     {"shared_affine", "stages, with gamma and beta in shared memory", norm_launch_shared_affine,
      .takes = norm_takes_shared_affine, .fits = norm_fits_shared_affine,
      .traits = ZOO_DETERMINISTIC, .at_launch = shared_affine_tunables},
-    {"team", "a row over all SMs, which tell each other through the L2", norm_launch_team,
-     norm_workspace_team, .takes = norm_takes_team, .fits = norm_fits_team,
-     .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"backward", "gradients by columns, then by rows", norm_launch_passes, norm_workspace_passes,
      .takes = norm_takes_backward, .traits = ZOO_DETERMINISTIC},
     {"backward_stages", "all gradients in one read", norm_launch_gradient_stages,
      norm_workspace_stages, .takes = norm_takes_backward_stages, .fits = norm_fits_stages,
      .traits = ZOO_DETERMINISTIC, .at_launch = waves_1},
     {"backward_team", "all gradients in one read, a row over all SMs", norm_launch_backward_team,
-     norm_workspace_backward_team, .takes = norm_takes_backward_team, .fits = norm_fits_team,
-     .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+     norm_workspace_backward_team, .takes = norm_takes_backward_team,
+     .fits = norm_fits_backward_team, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {0}};
 
 #define TORCH_BACKWARD                                                                             \
