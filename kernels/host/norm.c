@@ -213,6 +213,9 @@ const char *const norm_edges[] = {
     "rows=600 cols=40 step=backward dist=offset", /* several rows for each block that stays */
     "rows=270 cols=8200 step=backward",           /* and for each cluster */
     "rows=4 cols=65,512 step=backward affine=no",
+    "rows=150 cols=34000 step=backward type=f32", /* slots of a team are used again */
+    "rows=20 cols=33000,40000 step=backward type=bf16,f16",
+    "rows=2 cols=66000 step=backward affine=no",
     NULL};
 
 const char *const norm_bench[] = {"rows=32K cols=4K",

@@ -12,7 +12,10 @@ enum {
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
     OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
-    AFFINE_SHARED = 2560  /* the same for shared_affine */
+    AFFINE_SHARED = 2560, /* the same for shared_affine */
+    TEAM_SHARED = 1024,   /* and for teams */
+    TEAM_MOST = 160,      /* blocks of a team: as in team.h */
+    TEAM_SETS = 8
 };
 
 /* As in the kernels' headers. */
@@ -72,6 +75,12 @@ bool norm_takes_shared_affine(const struct zoo_problem *problem)
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
     return norm_takes_backward(problem) && has_whole_rows(problem);
+}
+/* Where it was measured to be faster. */
+bool norm_takes_backward_team(const struct zoo_problem *problem)
+{
+    return norm_takes_backward_stages(problem) && problem->value[NORM_RESIDUAL] == 0 &&
+           row_bytes(problem) >= (norm_is_layer(problem) ? LONG_ROW : 2 * LONG_ROW);
 }
 
 /* Arguments -------------------------------------------------------------------------------------*/
@@ -463,4 +472,69 @@ CUresult norm_launch_gradient_stages(struct zoo_call *call)
         return launch_passes(call, s.clusters, launch_long_rows);
     CUresult result = launch_backward(call, s.kernel, grid_of(s), 0);
     return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
+}
+
+/* Rows over teams of `size` blocks with `room` vectors each, one block on an SM. */
+struct teams {
+    unsigned size, room, count, warps, shared;
+};
+
+static struct teams teams_for(const struct zoo_call *call)
+{
+    enum { LINE = 8 }; /* vectors: no line of the L2 belongs to two blocks */
+    const struct zoo_problem *problem = call->problem;
+    int64_t most = 32 * (int64_t)zoo_tunable(call, "VECTORS"), vectors = vectors_of(problem);
+    int64_t sms = call->device->sm_count, least = (vectors + most - 1) / most;
+    struct teams t = {.warps = (unsigned)zoo_tunable(call, "WARPS")};
+    int64_t rounds = zoo_ceil_div(problem->value[NORM_ROWS], t.warps);
+    int64_t count = least > 0 && least <= sms ? sms / least : 1;
+    t.count = (unsigned)(count < rounds ? count : rounds ? rounds : 1);
+    int64_t size = sms / t.count < TEAM_MOST ? sms / t.count : TEAM_MOST;
+    t.room = zoo_ceil_div(zoo_ceil_div(vectors, size), LINE) * LINE;
+    t.size = t.room ? zoo_ceil_div(vectors, t.room) : 1;
+    /* beside the stages gamma, widened */
+    int64_t stages = (int64_t)t.warps * zoo_tunable(call, "STAGES") * 2;
+    t.shared = (unsigned)((stages + 4 / zoo_type_bytes[norm_type(problem)]) * most * VECTOR);
+    return t;
+}
+
+bool norm_fits_backward_team(const struct zoo_call *call)
+{
+    struct teams t = teams_for(call);
+    return (int)t.room <= 32 * zoo_tunable(call, "VECTORS") &&
+           t.shared + TEAM_SHARED <= (unsigned)call->device->shared_per_block;
+}
+
+static size_t slots_bytes(struct teams t)
+{
+    return (size_t)t.count * t.size * t.warps * TEAM_SETS * 8;
+}
+
+/* Partial sums, then the slots. */
+size_t norm_workspace_backward_team(const struct zoo_call *call)
+{
+    struct teams t = teams_for(call);
+    return partial_bytes(call->problem, t.count) + slots_bytes(t);
+}
+
+CUresult norm_launch_backward_team(struct zoo_call *call)
+{
+    struct arguments a = arguments_of(call);
+    struct teams t = teams_for(call);
+    char name[32];
+    if (has_nothing_to_do(call->problem) || !a.whole)
+        return launch_passes(call, t.count, launch_long_rows);
+    CUdeviceptr slots = call->workspace + partial_bytes(call->problem, t.count);
+    CUdeviceptr partial = a.has & HAS_GAMMA ? call->workspace : a.array[NORM_X];
+    CUresult result = zoo_clear(call, slots, slots_bytes(t));
+    if (result != CUDA_SUCCESS)
+        return result;
+    name_kernel(call->problem, "team", name);
+    struct zoo_grid grid = {
+        .x = t.count * t.size, .threads = 32 * t.warps, .shared = t.shared, .cooperative = true};
+    result = ZOO_LAUNCH(call, name, grid, &a.array[NORM_X], &a.array[NORM_GAMMA], &a.array[NORM_DY],
+                        &a.array[NORM_DSUM], &a.array[NORM_STATS_IN], &a.array[NORM_DX], &partial,
+                        &a.rows, &a.cols, &a.has, &a.whole, &slots, &t.size, &t.room,
+                        &a.array[NORM_DGAMMA], &a.array[NORM_DBETA]);
+    return result == CUDA_SUCCESS && t.count > 1 ? launch_add_up(call, t.count) : result;
 }

@@ -342,12 +342,15 @@ static void test_wrong(void **state)
     must(lk_rmsnorm_explain(&good, 0, text, sizeof text));
     assert_non_null(strstr(text, "rmsnorm/shared_affine"));
     must(lk_layernorm_explain(&good, 1, text, sizeof text));
+    assert_non_null(strstr(text, "layernorm/backward_team"));
+    good.cols = 16384;
+    must(lk_layernorm_explain(&good, 1, text, sizeof text));
     assert_non_null(strstr(text, "layernorm/backward_stages"));
     must(lk_free(memory));
 }
 
-/* A row over a cluster, forward and backward, recorded into a graph: it runs when the graph does.
- */
+/* Long rows, over a cluster forward and over a team backward, recorded into a graph: they run when
+ * the graph does, as often as it does. Then the gradient over dy. */
 static void test_graph(void **state)
 {
     lk_norm_desc desc = LK_NORM_DESC(LK_BF16, 3, 40000);
@@ -376,7 +379,8 @@ static void test_graph(void **state)
     assert_int_equal(driver()->cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
     fetch_output(&g[0].dx);
     assert_int_equal(g[0].dx.host[AROUND], POISON); /* recorded, not run */
-    assert_int_equal(driver()->cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(driver()->cuGraphLaunch(exec, stream), CUDA_SUCCESS);
     must(lk_wait(stream));
     call_backward(&c, &g[1], NULL, dy.device, g[1].dx.device + AROUND);
     for (int i = 0; i < 2; i++) {
@@ -386,6 +390,12 @@ static void test_graph(void **state)
     assert_memory_equal(g[0].dx.host, g[1].dx.host, g[0].dx.bytes + 2 * AROUND);
     assert_memory_equal(g[0].dbeta.host, g[1].dbeta.host, g[0].dbeta.bytes + 2 * AROUND);
     assert_int_not_equal(g[0].dx.host[AROUND], POISON);
+    size_t bytes = (size_t)all * 2;
+    char *second = malloc(bytes);
+    call_backward(&c, &g[1], NULL, dy.device, dy.device);
+    must(lk_copy_from(second, dy.device, bytes));
+    assert_memory_equal(second, g[0].dx.host + AROUND, bytes);
+    free(second);
     free_gradients(&g[0]);
     free_gradients(&g[1]);
     free_output(&y);

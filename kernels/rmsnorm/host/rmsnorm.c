@@ -30,6 +30,9 @@ static const struct zoo_variant variants[] = {
     {"backward_stages", "all gradients in one read", norm_launch_gradient_stages,
      norm_workspace_stages, .takes = norm_takes_backward_stages, .fits = norm_fits_stages,
      .traits = ZOO_DETERMINISTIC, .at_launch = waves_1},
+    {"backward_team", "all gradients in one read, a row over all SMs", norm_launch_backward_team,
+     norm_workspace_backward_team, .takes = norm_takes_backward_team,
+     .fits = norm_fits_backward_team, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {0}};
 
 #define TORCH_BACKWARD                                                                             \
