@@ -23,7 +23,7 @@
 
 typedef enum cudaError {
 #define ERROR(name, value, text) name = value,
-#include "cudart/errors.def"
+#include "cuda/runtime_errors.def"
 } cudaError_t;
 
 /* Shared with the driver: the same bits under another name. */
@@ -198,6 +198,7 @@ typedef struct cudaGraphNodeParams {
         CUDA_EVENT_RECORD_NODE_PARAMS eventRecord;
         cudaMemAllocNodeParams alloc;
         CUDA_MEM_FREE_NODE_PARAMS free;
+        CUDA_CONDITIONAL_NODE_PARAMS conditional; /* whose ctx CUDA 12 does not have */
     };
     long long reserved2;
 } cudaGraphNodeParams;

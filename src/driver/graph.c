@@ -2,7 +2,7 @@
  * graph.c: graphs as structures: nodes, edges, clones, queries.
  * What a node does is a struct drv_work (graph_node.c fills it in); running is graph_exec.c's.
  */
-#include "driver/state.h"
+#include "driver/condition.h"
 
 #include "base/arena.h"
 
@@ -32,8 +32,11 @@ void drv_graph_free(CUgraph graph)
         node_free(graph->nodes.items[i]);
     for (size_t i = 0; i < graph->users.count; i++)
         drv_list_add(&orphans, graph->users.items[i]);
+    for (size_t i = 0; i < graph->conditions.count; i++)
+        drv_condition_release(graph->conditions.items[i]);
     drv_list_free(&graph->nodes);
     drv_list_free(&graph->users);
+    drv_list_free(&graph->conditions);
     drv_delete(graph);
 }
 
@@ -102,8 +105,10 @@ CUresult drv_graph_clone(CUgraph graph, CUgraph *result)
         to->origin = from;
         to->disabled = from->disabled;
         to->work = drv_work_copy(&from->work);
-        if (to->work.kind == DRV_WORK_CHILD)
-            to->work.child->parent = clone;
+        CUgraph const *inside;
+        unsigned count = drv_work_graphs(&to->work, &inside);
+        for (unsigned k = 0; k < count; k++)
+            inside[k]->parent = clone;
         drv_list_add(&clone->nodes, to);
     }
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -145,9 +150,10 @@ bool drv_graph_sort(CUgraph graph)
     if (fine && sorted.count) {
         memcpy(graph->nodes.items, sorted.items, sorted.count * sizeof *sorted.items);
         for (size_t i = 0; i < sorted.count && fine; i++) {
-            CUgraphNode node = sorted.items[i];
-            if (node->work.kind == DRV_WORK_CHILD)
-                fine = drv_graph_sort(node->work.child);
+            CUgraph const *inside;
+            unsigned count = drv_work_graphs(&((CUgraphNode)sorted.items[i])->work, &inside);
+            for (unsigned k = 0; k < count && fine; k++)
+                fine = drv_graph_sort(inside[k]);
         }
     }
     drv_list_free(&sorted);

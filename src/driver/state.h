@@ -89,8 +89,9 @@ enum drv_work_kind {
     DRV_WORK_FREE,
     DRV_WORK_WAIT_VALUE,
     DRV_WORK_WRITE_VALUE,
-    DRV_WORK_CHILD, /* graph nodes only */
-    DRV_WORK_GRAPH  /* stream operations only */
+    DRV_WORK_CHILD,       /* graph nodes only */
+    DRV_WORK_CONDITIONAL, /* graph nodes only */
+    DRV_WORK_GRAPH        /* stream operations only */
 };
 
 struct drv_kernel_work {
@@ -127,6 +128,13 @@ struct drv_graph_memory { /* shared by a graph's allocation nodes and their clon
     unsigned references;
     CUdeviceptr address;
     CUDA_MEM_ALLOC_NODE_PARAMS params;
+};
+
+struct drv_conditional_work { /* condition.c */
+    struct drv_condition *condition;
+    CUgraphConditionalNodeType type;
+    unsigned size;
+    CUgraph *bodies; /* [size], owned */
 };
 
 struct drv_library_work {
@@ -166,6 +174,7 @@ struct drv_work {
             bool wide;
         } value;
         CUgraph child;
+        struct drv_conditional_work conditional;
         struct {
             CUgraphExec exec;
         } graph;
@@ -526,10 +535,11 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     struct drv_object object;
     struct drv_list nodes;
-    struct drv_list users; /* CUuserObject, one entry a reference */
+    struct drv_list users;      /* CUuserObject, one entry a reference */
+    struct drv_list conditions; /* handles for conditional nodes that were made for it */
     unsigned next_id;
     CUgraph origin; /* cloned from */
-    CUgraph parent; /* child graph node's: not the user's to destroy */
+    CUgraph parent; /* of a child graph, or a body: not the user's to destroy */
 };
 
 struct CUgraphExec_st {

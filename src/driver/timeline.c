@@ -61,7 +61,8 @@ static unsigned written;
 static bool is_shown(const struct drv_work *work)
 {
     return work->kind != DRV_WORK_EMPTY && work->kind != DRV_WORK_ALLOC &&
-           work->kind != DRV_WORK_FREE && work->kind != DRV_WORK_CHILD;
+           work->kind != DRV_WORK_FREE && work->kind != DRV_WORK_CHILD &&
+           work->kind != DRV_WORK_CONDITIONAL;
 }
 
 static const char *kind_word(const struct drv_work *work)

@@ -3,7 +3,7 @@
  * Kernels, copies and fills run in launch.c, copy.c and fill.c; the small kinds are here.
  */
 #include "base/arena.h"
-#include "driver/state.h"
+#include "driver/condition.h"
 #include "simt/memory_events.h"
 
 #include <stdlib.h>
@@ -34,6 +34,9 @@ void drv_work_clear(struct drv_work *work)
     case DRV_WORK_CHILD:
         drv_graph_free(work->child);
         break;
+    case DRV_WORK_CONDITIONAL:
+        drv_conditional_clear(&work->conditional);
+        break;
     default:
         break;
     }
@@ -63,40 +66,41 @@ struct drv_work drv_work_copy(const struct drv_work *work)
         if (drv_graph_clone(work->child, &copy.child) == CUDA_SUCCESS)
             copy.child->parent = work->child->parent;
         break;
+    case DRV_WORK_CONDITIONAL:
+        drv_conditional_copy(&copy.conditional);
+        break;
     default:
         break;
     }
     return copy;
 }
 
-static bool graph_any(CUgraph graph, bool (*test)(const struct drv_work *work))
+/* Is it so for a node of a graph in it? */
+static bool any_inside(const struct drv_work *work, bool (*test)(const struct drv_work *work))
 {
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        CUgraphNode node = graph->nodes.items[i];
-        if (test(&node->work))
-            return true;
+    CUgraph const *graphs = NULL;
+    unsigned count = drv_work_graphs(work, &graphs);
+    if (work->kind == DRV_WORK_GRAPH) {
+        graphs = &work->graph.exec->graph;
+        count = 1;
     }
+    for (unsigned k = 0; k < count; k++)
+        for (size_t i = 0; i < graphs[k]->nodes.count; i++)
+            if (test(&((CUgraphNode)graphs[k]->nodes.items[i])->work))
+                return true;
     return false;
 }
 
 bool drv_work_uses_machine(const struct drv_work *work)
 {
-    if (work->kind == DRV_WORK_GRAPH)
-        return graph_any(work->graph.exec->graph, drv_work_uses_machine);
-    if (work->kind == DRV_WORK_CHILD)
-        return graph_any(work->child, drv_work_uses_machine);
-    return work->kind == DRV_WORK_KERNEL;
+    return work->kind == DRV_WORK_KERNEL || any_inside(work, drv_work_uses_machine);
 }
 
 /* Runs the program's own code, or may wait for it: not for a thread that is inside a call. */
 bool drv_work_calls_host(const struct drv_work *work)
 {
-    if (work->kind == DRV_WORK_GRAPH)
-        return graph_any(work->graph.exec->graph, drv_work_calls_host);
-    if (work->kind == DRV_WORK_CHILD)
-        return graph_any(work->child, drv_work_calls_host);
     return work->kind == DRV_WORK_HOST || work->kind == DRV_WORK_CALLBACK ||
-           work->kind == DRV_WORK_WAIT_VALUE;
+           work->kind == DRV_WORK_WAIT_VALUE || any_inside(work, drv_work_calls_host);
 }
 
 static void run_host(CUhostFn function, void *data)
