@@ -42,6 +42,7 @@ typedef CUmemLocation cudaMemLocation;
 typedef CUmemPoolProps cudaMemPoolProps;
 typedef CUmemAccessDesc cudaMemAccessDesc;
 typedef CUipcMemHandle cudaIpcMemHandle_t;
+typedef CUipcEventHandle cudaIpcEventHandle_t;
 typedef CUmemPoolPtrExportData cudaMemPoolPtrExportData;
 typedef CUmemcpyAttributes cudaMemcpyAttributes;
 typedef CUlaunchAttribute cudaLaunchAttribute;

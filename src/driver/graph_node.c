@@ -102,7 +102,9 @@ static CUresult host_to_work(CUhostFn function, void *data, struct drv_work *wor
 static CUresult event_to_work(enum drv_work_kind kind, CUevent event, struct drv_work *work)
 {
     *work = (struct drv_work){.kind = kind, .event = event};
-    return drv_alive(event, DRV_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!drv_alive(event, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    return drv_event_in_graph(event);
 }
 
 static CUresult child_to_work(CUgraph child, struct drv_work *work)

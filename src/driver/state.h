@@ -89,6 +89,8 @@ enum drv_work_kind {
     DRV_WORK_FREE,
     DRV_WORK_WAIT_VALUE,
     DRV_WORK_WRITE_VALUE,
+    DRV_WORK_SHARED_RECORD, /* of an event that other processes see */
+    DRV_WORK_SHARED_WAIT,
     DRV_WORK_CHILD,       /* graph nodes only */
     DRV_WORK_CONDITIONAL, /* graph nodes only */
     DRV_WORK_GRAPH        /* stream operations only */
@@ -173,6 +175,10 @@ struct drv_work {
             unsigned flags;
             bool wide;
         } value;
+        struct {
+            struct drv_shared_event *event;
+            uint64_t number; /* of the record */
+        } shared;
         CUgraph child;
         struct drv_conditional_work conditional;
         struct {
@@ -291,6 +297,7 @@ struct CUevent_st {
     unsigned flags;
     bool is_timing;    /* one of the device's timing_events */
     struct drv_op *op; /* its latest record; NULL: never recorded */
+    struct drv_shared_event *shared; /* NULL: this process's own */
     struct drv_capture *capture;
     struct drv_list capture_nodes;
 };
@@ -347,6 +354,8 @@ CUresult drv_stream_find(CUcontext context, CUstream handle, CUstream *stream);
 CUstream drv_stream_new(CUcontext context, unsigned flags, int priority);
 void drv_stream_release(CUstream stream);
 void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
+CUresult drv_event_in_graph(CUevent event); /* may a node record it, or wait for it? */
+CUevent drv_event_new(CUcontext context, unsigned flags); /* lock held */
 void drv_events_forget(CUcontext context);
 void drv_event_recorded(CUevent event); /* kernels are counted from now on, if it takes the time */
 

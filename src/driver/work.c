@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "driver/condition.h"
+#include "driver/shared_event.h"
 #include "simt/memory_events.h"
 
 #include <stdlib.h>
@@ -33,6 +34,10 @@ void drv_work_clear(struct drv_work *work)
         break;
     case DRV_WORK_CHILD:
         drv_graph_free(work->child);
+        break;
+    case DRV_WORK_SHARED_RECORD:
+    case DRV_WORK_SHARED_WAIT:
+        drv_shared_release(work->shared.event);
         break;
     case DRV_WORK_CONDITIONAL:
         drv_conditional_clear(&work->conditional);
@@ -100,7 +105,8 @@ bool drv_work_uses_machine(const struct drv_work *work)
 bool drv_work_calls_host(const struct drv_work *work)
 {
     return work->kind == DRV_WORK_HOST || work->kind == DRV_WORK_CALLBACK ||
-           work->kind == DRV_WORK_WAIT_VALUE || any_inside(work, drv_work_calls_host);
+           work->kind == DRV_WORK_WAIT_VALUE || work->kind == DRV_WORK_SHARED_WAIT ||
+           any_inside(work, drv_work_calls_host);
 }
 
 static void run_host(CUhostFn function, void *data)
@@ -180,6 +186,10 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
     case DRV_WORK_WRITE_VALUE:
         *clock += 1e-6;
         return run_value(context, work);
+    case DRV_WORK_SHARED_RECORD:
+    case DRV_WORK_SHARED_WAIT:
+        drv_shared_run(work);
+        return CUDA_SUCCESS;
     case DRV_WORK_FREE: {
         drv_enter_lock();
         struct drv_allocation *allocation = drv_allocation_find(work->address);
