@@ -82,9 +82,10 @@ static int device_of(struct simt_children *children)
     return ((CUfunction)children->context)->module->context->device->ordinal;
 }
 
+/* What an H200 says, with CUDA 13. */
 static int version(void)
 {
-    return CUDA_VERSION;
+    return 6000;
 }
 
 static int device_attribute(int attribute, int device, int *value)
@@ -95,7 +96,8 @@ static int device_attribute(int attribute, int device, int *value)
 static int limit(struct simt_children *children, int which, uint64_t *value)
 {
     CUcontext context = ((CUfunction)children->context)->module->context;
-    if (which < 0 || which > CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)
+    if (which < 0 || which > CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT ||
+        which == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     *value = context->limits[which];
     return 0;
@@ -114,8 +116,7 @@ static int occupancy(struct simt_children *children, struct simt_kernel *kernel,
     return 0;
 }
 
-void drv_children_open(struct simt_children *children, CUcontext context, CUfunction function,
-                       unsigned depth)
+void drv_children_open(struct simt_children *children, CUcontext context, CUfunction function)
 {
     static const struct simt_runtime_calls calls = {.check = check,
                                                     .error_text = error_text,
@@ -128,7 +129,6 @@ void drv_children_open(struct simt_children *children, CUcontext context, CUfunc
                                                     .set_condition = drv_condition_set};
     simt_children_open(children, context->device->machine, &calls);
     children->context = function;
-    children->depth = depth;
     children->most = context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT];
 }
 
@@ -138,7 +138,6 @@ struct grid {
     struct simt_child *child; /* NULL: the one that the host launched */
     struct grid *parent;
     struct grid *previous; /* of the same stream: ends before this begins; NULL: none */
-    unsigned depth;
     double ran;  /* modelled end of its own blocks, */
     double ends; /* and of all that it launched, so far */
 };
@@ -180,8 +179,7 @@ static void push_children(struct tree *tree, struct grid *parent, struct simt_ch
     size_t count = children->count;
     struct grid **grids = lk_alloc((count + 1) * sizeof *grids);
     for (size_t i = 0; i < count; i++) {
-        struct grid grid = {
-            .child = children->items[i], .parent = parent, .depth = parent->depth + 1};
+        struct grid grid = {.child = children->items[i], .parent = parent};
         grids[i] = lk_arena_dup(tree->arena, &grid, sizeof grid);
         if (grid.child->stream != SIMT_STREAM_TAIL)
             grids[i]->previous = previous_of(grids, i);
@@ -230,7 +228,7 @@ static CUresult run_one(CUcontext context, CUfunction function, struct tree *tre
     if (child->kind == SIMT_CHILD_KERNEL) {
         struct drv_work work = {.kind = DRV_WORK_KERNEL, .kernel = kernel_of(function, child)};
         struct simt_children children;
-        drv_children_open(&children, context, function, grid->depth);
+        drv_children_open(&children, context, function);
         status = drv_grid_run(context, &work.kernel, &children, &clock);
         drv_timeline_node(context, &work, clock);
         simt_children_close(&children);

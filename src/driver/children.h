@@ -7,9 +7,8 @@
 #include "driver/state.h"
 #include "simt/children.h"
 
-/* Before a grid of function runs: at depth 0 if the host launched it. */
-void drv_children_open(struct simt_children *children, CUcontext context, CUfunction function,
-                       unsigned depth);
+/* Before a grid of function runs. */
+void drv_children_open(struct simt_children *children, CUcontext context, CUfunction function);
 /* After it has ended, at *clock, with status: runs what it launched, and what that launched, if
  * status is success. *clock becomes the end of all of it. */
 CUresult drv_children_run(CUcontext context, CUfunction function, struct simt_children *children,

@@ -140,6 +140,43 @@ bool drv_conditions_unused(CUgraph graph)
     return false;
 }
 
+bool drv_has_conditional(CUgraph graph)
+{
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        if (((CUgraphNode)graph->nodes.items[i])->work.kind == DRV_WORK_CONDITIONAL)
+            return true;
+    return false;
+}
+
+static bool fits_body(const struct drv_work *work)
+{
+    return work->kind == DRV_WORK_EMPTY || work->kind == DRV_WORK_KERNEL ||
+           work->kind == DRV_WORK_COPY || work->kind == DRV_WORK_FILL ||
+           work->kind == DRV_WORK_LIBRARY || work->kind == DRV_WORK_CHILD ||
+           work->kind == DRV_WORK_CONDITIONAL;
+}
+
+/* inside: the graph is a body, or in one. */
+static bool refuses(CUgraph graph, bool inside)
+{
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct drv_work *work = &((CUgraphNode)graph->nodes.items[i])->work;
+        CUgraph const *graphs;
+        unsigned count = drv_work_graphs(work, &graphs);
+        if (inside && !fits_body(work))
+            return true;
+        for (unsigned k = 0; k < count; k++)
+            if (refuses(graphs[k], inside || work->kind == DRV_WORK_CONDITIONAL))
+                return true;
+    }
+    return false;
+}
+
+bool drv_conditional_refuses(CUgraph graph)
+{
+    return refuses(graph, false);
+}
+
 /* Running -------------------------------------------------------------------------------------- */
 
 void drv_conditions_begin(CUgraph graph)

@@ -19,8 +19,11 @@ void drv_conditional_clear(struct drv_conditional_work *conditional);
 void drv_conditional_copy(struct drv_conditional_work *copy); /* a copy gets bodies of its own */
 /* The graphs inside a node: a child graph, or the bodies of a conditional node. */
 unsigned drv_work_graphs(const struct drv_work *work, CUgraph const **graphs);
-/* Has the graph a handle that no node has? */
+/* Graphs with conditional nodes cannot be cloned, nor be in another. */
+bool drv_has_conditional(CUgraph graph);
+/* Has the graph a handle that no node has? May a body not have one of its nodes? */
 bool drv_conditions_unused(CUgraph graph);
+bool drv_conditional_refuses(CUgraph graph);
 
 /* As a launch of the graph begins: sets the conditions that have a default. */
 void drv_conditions_begin(CUgraph graph);

@@ -49,7 +49,11 @@ static CUresult instantiate(CUgraphExec *result, CUgraph graph, uint64_t flags,
         return CUDA_ERROR_INVALID_VALUE;
     }
     drv_graph_clone(graph, &copy);
-    if (drv_graph_sort(copy)) {
+    if (drv_conditional_refuses(copy)) {
+        drv_graph_free(copy);
+        *why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        status = CUDA_ERROR_INVALID_VALUE;
+    } else if (drv_graph_sort(copy)) {
         CUgraphExec exec = drv_new(sizeof *exec, DRV_EXEC);
         exec->context = context;
         exec->graph = copy;

@@ -112,6 +112,8 @@ static CUresult child_to_work(CUgraph child, struct drv_work *work)
     *work = (struct drv_work){0};
     if (!drv_alive(child, DRV_GRAPH))
         return CUDA_ERROR_INVALID_VALUE;
+    if (drv_has_conditional(child))
+        return CUDA_ERROR_NOT_SUPPORTED;
     work->kind = DRV_WORK_CHILD;
     drv_graph_clone(child, &work->child);
     work->child->parent = child;

@@ -224,7 +224,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
 CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock)
 {
     struct simt_children children;
-    drv_children_open(&children, context, kernel->function, 0);
+    drv_children_open(&children, context, kernel->function);
     CUresult status = drv_grid_run(context, kernel, &children, clock);
     return drv_children_run(context, kernel->function, &children, status, clock);
 }

@@ -37,6 +37,8 @@ CUresult lk_library_call(CUstream stream, const struct lk_library_call *call);
 void *lk_library_bytes(const void *address, size_t size);
 /* For the function: these bytes of device memory are written now. */
 void lk_library_wrote(const void *address, size_t size);
+/* For the function: it fails, as a kernel that leaves its memory does; why: what is printed. */
+void lk_library_fail(const char *why);
 /* Makes the first device's primary context current if there is no context. */
 CUresult lk_library_context(void);
 

@@ -31,6 +31,7 @@ struct drv_shared_event {
     unsigned references; /* the event's, and one a piece of work; drv_lock guards it */
     int file;
     struct page *page;
+    bool is_opened; /* another process's */
 };
 
 struct handle {
@@ -45,7 +46,7 @@ static struct drv_shared_event *map(int file)
     if (page == MAP_FAILED)
         return NULL;
     struct drv_shared_event *shared = lk_alloc_zeroed(sizeof *shared);
-    *shared = (struct drv_shared_event){1, file, page};
+    *shared = (struct drv_shared_event){.references = 1, .file = file, .page = page};
     return shared;
 }
 
@@ -127,7 +128,7 @@ CUresult drv_cuIpcGetEventHandle(CUipcEventHandle *result, CUevent event)
         return status;
     if (!result)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!drv_alive(event, DRV_EVENT) || !event->shared)
+    if (!drv_alive(event, DRV_EVENT) || !event->shared || event->shared->is_opened)
         return CUDA_ERROR_INVALID_HANDLE;
     struct handle handle = {MAGIC, getpid(), event->shared->file};
     memset(result, 0, sizeof *result);
@@ -165,13 +166,16 @@ CUresult drv_cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle ipc)
     if (status != CUDA_SUCCESS)
         return status;
     memcpy(&handle, &ipc, sizeof handle);
-    if (!event || handle.magic != MAGIC)
+    if (!event)
         return CUDA_ERROR_INVALID_VALUE;
+    if (handle.magic != MAGIC)
+        return CUDA_ERROR_MAP_FAILED;
     if (handle.process == getpid()) /* only other processes may */
         return CUDA_ERROR_INVALID_CONTEXT;
     struct drv_shared_event *shared = open_shared(&handle);
     if (!shared)
         return CUDA_ERROR_MAP_FAILED;
+    shared->is_opened = true;
     drv_enter_lock();
     *event = drv_event_new(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
     (*event)->shared = shared;

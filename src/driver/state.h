@@ -147,8 +147,8 @@ struct drv_library_work {
     double operations, bytes;
     enum lk_library_unit unit;
 };
-/* Its time by roofline. */
-void drv_model_library(CUcontext context, const struct drv_library_work *library, double *clock);
+/* Runs it; its time is by roofline. */
+CUresult drv_library_run(CUcontext context, const struct drv_library_work *library, double *clock);
 
 struct drv_work {
     enum drv_work_kind kind;

@@ -172,10 +172,7 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
         *clock += 5e-6;
         return CUDA_SUCCESS;
     case DRV_WORK_LIBRARY:
-        drv_thread.library_failed = false;
-        run_host(work->library.function, work->library.data);
-        drv_model_library(context, &work->library, clock);
-        return drv_thread.library_failed ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+        return drv_library_run(context, &work->library, clock);
     case DRV_WORK_CALLBACK:
         drv_thread.in_callback = true;
         work->callback.function(work->callback.stream, context->error, work->callback.data);

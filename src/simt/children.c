@@ -60,7 +60,7 @@ void simt_children_close(struct simt_children *children)
     free(children->buffers);
     free(children->texts);
     free(children->objects);
-    lk_map_free(&children->errors);
+    lk_map_free(&children->threads);
     if (children->arena)
         lk_arena_destroy(children->arena);
     pthread_mutex_destroy(&children->lock);
@@ -88,14 +88,6 @@ void simt_children_put_back(struct simt_children *children, struct simt_child *c
                               &children->buffer_capacity, sizeof *children->buffers);
     children->buffers[children->buffer_count++] = child;
     pthread_mutex_unlock(&children->lock);
-}
-
-size_t simt_children_waiting(struct simt_children *children)
-{
-    pthread_mutex_lock(&children->lock);
-    size_t count = children->count + children->buffer_count;
-    pthread_mutex_unlock(&children->lock);
-    return count;
 }
 
 struct simt_child *simt_children_take(struct simt_children *children, uint64_t buffer)
@@ -135,22 +127,34 @@ int simt_children_add(struct simt_children *children, struct simt_child *child)
     return 0;
 }
 
-int *simt_children_error(struct simt_children *children, uint64_t block, uint32_t thread)
+struct simt_thread *simt_children_thread(struct simt_children *children, uint64_t block,
+                                         uint32_t thread)
 {
-    struct last {
-        uint64_t key[2];
-        int error;
-    } wanted = {{block, thread}, 0};
+    struct simt_thread wanted = {.key = {block, thread}};
     pthread_mutex_lock(&children->lock);
-    struct last *last = lk_map_get(&children->errors, (char *)wanted.key, sizeof wanted.key);
-    if (!last) {
+    struct simt_thread *known =
+        lk_map_get(&children->threads, (char *)wanted.key, sizeof wanted.key);
+    if (!known) {
         if (!children->arena)
             children->arena = lk_arena_create();
-        last = lk_arena_dup(children->arena, &wanted, sizeof wanted);
-        lk_map_put(&children->errors, (char *)last->key, sizeof last->key, last);
+        known = lk_arena_dup(children->arena, &wanted, sizeof wanted);
+        lk_map_put(&children->threads, (char *)known->key, sizeof known->key, known);
     }
     pthread_mutex_unlock(&children->lock);
-    return &last->error;
+    return known;
+}
+
+bool simt_children_fits(struct simt_children *children, struct simt_thread *thread, bool is_tail)
+{
+    pthread_mutex_lock(&children->lock);
+    bool takes = is_tail || !thread->has_slot;
+    bool fits = !takes || children->slots < children->most;
+    if (takes && fits) {
+        children->slots++;
+        thread->has_slot |= !is_tail;
+    }
+    pthread_mutex_unlock(&children->lock);
+    return fits;
 }
 
 uint64_t simt_children_text(struct simt_children *children, const char *text)
@@ -192,11 +196,4 @@ bool simt_children_has(struct simt_children *children, uint64_t handle, enum sim
                  children->objects[index] == kind;
     pthread_mutex_unlock(&children->lock);
     return found;
-}
-
-void simt_children_destroy(struct simt_children *children, uint64_t handle)
-{
-    pthread_mutex_lock(&children->lock);
-    children->objects[(handle - FIRST_HANDLE) / 16] = SIMT_OBJECT_NONE;
-    pthread_mutex_unlock(&children->lock);
 }

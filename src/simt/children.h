@@ -54,8 +54,7 @@ struct simt_children {
     /* The driver's: */
     const struct simt_runtime_calls *calls;
     void *context;
-    unsigned depth; /* of the grid that runs: 0 if the host launched it */
-    size_t most;    /* launches that may wait */
+    size_t most; /* launches that may wait */
     /* What the launch leaves: */
     struct simt_child **items;
     size_t count, capacity;
@@ -66,14 +65,15 @@ struct simt_children {
     struct simt_child **buffers; /* handed out, and not launched yet */
     size_t buffer_count, buffer_capacity;
     struct lk_arena *arena; /* NULL until it is needed */
-    struct lk_map errors;   /* of threads: their last one */
+    struct lk_map threads;  /* that called the runtime */
+    size_t slots;           /* taken, of `most` */
     uint64_t *texts;        /* device memory with texts of errors */
     size_t text_count, text_capacity;
-    uint8_t *objects; /* streams and events that threads made: what they are */
+    uint8_t *objects; /* what threads made: streams and events */
     size_t object_count, object_capacity;
 };
 
-/* context, depth and most are the driver's to set. */
+/* context and most are the driver's to set. */
 void simt_children_open(struct simt_children *children, struct simt_machine *machine,
                         const struct simt_runtime_calls *calls);
 /* Frees all but the items, which are left in order. */
@@ -89,15 +89,22 @@ struct simt_child *simt_children_prepare(struct simt_children *children, uint32_
 /* The one whose parameters lie there, which is taken out; NULL: there is none. */
 struct simt_child *simt_children_take(struct simt_children *children, uint64_t buffer);
 void simt_children_put_back(struct simt_children *children, struct simt_child *child);
-size_t simt_children_waiting(struct simt_children *children);
 /* Takes child over: its parameters are read from its buffer. */
 int simt_children_add(struct simt_children *children, struct simt_child *child);
-/* The thread's last error. */
-int *simt_children_error(struct simt_children *children, uint64_t block, uint32_t thread);
+/* What is known of a thread. */
+struct simt_thread {
+    uint64_t key[2]; /* its block, and its place there */
+    int error;       /* its last */
+    bool has_slot;
+};
+struct simt_thread *simt_children_thread(struct simt_children *children, uint64_t block,
+                                         uint32_t thread);
+/* May it launch one more? As measured on an H200: what a thread launches runs before it launches
+ * again, so that each thread takes one of the slots, and each tail launch. */
+bool simt_children_fits(struct simt_children *children, struct simt_thread *thread, bool is_tail);
 uint64_t simt_children_text(struct simt_children *children, const char *text); /* 0: no memory */
-enum simt_object { SIMT_OBJECT_NONE, SIMT_OBJECT_STREAM, SIMT_OBJECT_EVENT };
+enum simt_object { SIMT_OBJECT_STREAM, SIMT_OBJECT_EVENT };
 uint64_t simt_children_object(struct simt_children *children, enum simt_object kind);
 bool simt_children_has(struct simt_children *children, uint64_t handle, enum simt_object kind);
-void simt_children_destroy(struct simt_children *children, uint64_t handle);
 
 #endif

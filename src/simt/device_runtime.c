@@ -13,14 +13,9 @@
 enum {
     INVALID_VALUE = 1,
     NO_MEMORY = 2,
-    TOO_DEEP = 65,
     TOO_MANY = 69,
-    INVALID_FUNCTION = 98,
-    INVALID_HANDLE = 400
+    INVALID_FUNCTION = 98
 };
-
-/* Kernels may be launched from grids that are less deep than this. */
-enum { DEEPEST = 24 };
 
 struct call {
     struct simt_warp *w;
@@ -55,10 +50,15 @@ static uint64_t answer(struct call *c, int error, const void *value, uint32_t si
     return (uint64_t)error;
 }
 
+static struct simt_thread *thread_of(const struct call *c)
+{
+    return simt_children_thread(c->children, c->w->block->linear,
+                                c->w->index * SIMT_LANES + (uint32_t)c->lane);
+}
+
 static int *last_error(const struct call *c)
 {
-    return simt_children_error(c->children, c->w->block->linear,
-                               c->w->index * SIMT_LANES + (uint32_t)c->lane);
+    return &thread_of(c)->error;
 }
 
 /* Launches -------------------------------------------------------------------------------------
@@ -77,16 +77,9 @@ static int check_stream(const struct call *c, uint64_t stream)
 {
     if (stream == 0 || (stream >= SIMT_STREAM_PER_THREAD && stream <= SIMT_STREAM_FORGET))
         return 0;
-    return simt_children_has(c->children, stream, SIMT_OBJECT_STREAM) ? 0 : INVALID_HANDLE;
-}
-
-static int check_child(const struct call *c, const struct simt_child *child)
-{
-    if (c->children->depth + 1 >= DEEPEST)
-        return TOO_DEEP;
-    if (simt_children_waiting(c->children) >= c->children->most)
-        return TOO_MANY;
-    return c->children->calls->check(c->children, child);
+    if (stream == 1) /* cudaStreamLegacy: there is none, and an H200 takes it for the block's */
+        return 0;
+    return simt_children_has(c->children, stream, SIMT_OBJECT_STREAM) ? 0 : INVALID_VALUE;
 }
 
 static uint64_t get_parameter_buffer(struct call *c)
@@ -96,7 +89,7 @@ static uint64_t get_parameter_buffer(struct call *c)
     builtin_argument_bytes(c->w, c->call, 1, (uint32_t)c->lane, wanted.grid, sizeof wanted.grid);
     builtin_argument_bytes(c->w, c->call, 2, (uint32_t)c->lane, wanted.block, sizeof wanted.block);
     if (!error)
-        error = check_child(c, &wanted);
+        error = c->children->calls->check(c->children, &wanted);
     struct simt_child *child =
         error ? NULL
               : simt_children_prepare(c->children, wanted.kernel->info.param_bytes, &error);
@@ -114,6 +107,8 @@ static uint64_t get_parameter_buffer(struct call *c)
 static int launch(const struct call *c, struct simt_child *child, uint64_t stream)
 {
     int error = check_stream(c, stream);
+    if (!error && !simt_children_fits(c->children, thread_of(c), stream == SIMT_STREAM_TAIL))
+        error = TOO_MANY;
     if (error) { /* its parameters are freed with the launch */
         simt_children_put_back(c->children, child);
         return error;
@@ -152,7 +147,7 @@ static uint64_t launch_device_old(struct call *c)
     builtin_argument_bytes(c->w, c->call, 3, (uint32_t)c->lane, wanted.block, sizeof wanted.block);
     if (!wanted.kernel)
         return INVALID_FUNCTION;
-    error = check_child(c, &wanted);
+    error = c->children->calls->check(c->children, &wanted);
     if (error)
         return (uint64_t)error;
     struct simt_child *child = simt_children_take(c->children, word(c, 1));
@@ -236,30 +231,27 @@ static uint64_t fill_2d(struct call *c)
 /* Streams and events ---------------------------------------------------------------------------
  */
 
-static uint64_t make(struct call *c, enum simt_object kind, uint64_t wanted_flags)
+static uint64_t make(struct call *c, enum simt_object kind)
 {
-    if ((uint32_t)word(c, 1) != wanted_flags)
-        return INVALID_VALUE;
     uint64_t handle = simt_children_object(c->children, kind);
     return answer(c, 0, &handle, sizeof handle);
 }
 
 static uint64_t stream_create(struct call *c)
 {
-    return make(c, SIMT_OBJECT_STREAM, 1); /* cudaStreamNonBlocking */
+    return (uint32_t)word(c, 1) <= 1 ? make(c, SIMT_OBJECT_STREAM) : INVALID_VALUE;
 }
 
 static uint64_t event_create(struct call *c)
 {
-    return make(c, SIMT_OBJECT_EVENT, 2); /* cudaEventDisableTiming */
+    /* cudaEventDisableTiming */
+    return (uint32_t)word(c, 1) == 2 ? make(c, SIMT_OBJECT_EVENT) : INVALID_VALUE;
 }
 
-static uint64_t destroy(struct call *c, enum simt_object kind)
+/* As on an H200, what was destroyed is still taken. */
+static uint64_t destroy(const struct call *c, enum simt_object kind)
 {
-    if (!simt_children_has(c->children, word(c, 0), kind))
-        return INVALID_HANDLE;
-    simt_children_destroy(c->children, word(c, 0));
-    return 0;
+    return simt_children_has(c->children, word(c, 0), kind) ? 0 : INVALID_VALUE;
 }
 
 static uint64_t stream_destroy(struct call *c)
@@ -275,7 +267,7 @@ static uint64_t event_destroy(struct call *c)
 static uint64_t meet(const struct call *c, uint64_t event, uint64_t stream)
 {
     if (!simt_children_has(c->children, event, SIMT_OBJECT_EVENT))
-        return INVALID_HANDLE;
+        return INVALID_VALUE;
     return (uint64_t)check_stream(c, stream);
 }
 

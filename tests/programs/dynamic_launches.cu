@@ -1,5 +1,5 @@
 // dynamic_launches.cu: kernels that launch kernels: streams of a block, fire and forget, tail
-// launches, events, copies and fills on the device, and what bad launches return.
+// launches, parameters by value, and what bad launches return.
 // flags: -rdc=true
 
 #include <cstdio>
@@ -71,27 +71,6 @@ __global__ void pass_by_value(long long *sum)
     by_value<<<1, 1>>>(argument, 'z', sum);
 }
 
-__global__ void read_back(const int *data, int *sum)
-{
-    *sum = data[0] + data[15] + data[16] + data[31];
-}
-
-// The parent writes, the child reads; fills and copies keep the order of their stream.
-__global__ void moves(int *data, int *sum)
-{
-    cudaStream_t stream;
-    cudaEvent_t event;
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    cudaMemsetAsync(data, 1, 64, stream);
-    cudaMemcpyAsync(data + 16, data, 64, cudaMemcpyDeviceToDevice, stream);
-    cudaEventRecord(event, stream);
-    cudaStreamWaitEvent(0, event, 0);
-    read_back<<<1, 1>>>(data, sum);
-    cudaEventDestroy(event);
-    cudaStreamDestroy(stream);
-}
-
 __global__ void refused(int *sum)
 {
     add<<<0, 1>>>(sum, 1);
@@ -121,11 +100,9 @@ static int take()
 
 int main()
 {
-    int *data;
     long long *wide;
     cudaMallocManaged(&total, 4);
     cudaMallocManaged(&wide, 8);
-    cudaMalloc(&data, 128);
     *total = 0;
     spread<<<5, 64>>>(total);
     printf("spread: %d\n", take());
@@ -146,8 +123,6 @@ int main()
     pass_by_value<<<1, 1>>>(wide);
     cudaDeviceSynchronize();
     printf("by value: %lld\n", *wide);
-    moves<<<1, 1>>>(data, total);
-    printf("moves: %x\n", take());
     refused<<<1, 1>>>(total);
     printf("refused: %d\n", take());
     // What the host launches next comes after all children.
