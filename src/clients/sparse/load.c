@@ -139,8 +139,10 @@ struct number *sparse_load(const void *values, int type, int64_t count)
 {
     size_t size = sparse_type_size(type);
     const char *from = lk_library_bytes(values, (size_t)count * size);
-    if (!from && count)
+    if (!from && count) {
+        lk_library_fail("a pointer to values is NULL"); /* unless it has failed already */
         return NULL;
+    }
     struct number *numbers = lk_alloc(((size_t)count + 1) * sizeof *numbers);
     for (int64_t i = 0; i < count; i++)
         numbers[i] = read_one(from + (size_t)i * size, type);
@@ -151,6 +153,8 @@ bool sparse_store(void *values, int type, const struct number *numbers, int64_t 
 {
     size_t size = sparse_type_size(type);
     char *to = lk_library_bytes(values, (size_t)count * size);
+    if (!to && count)
+        lk_library_fail("a pointer to the result is NULL");
     if (!to)
         return count == 0;
     for (int64_t i = 0; i < count; i++)
@@ -170,8 +174,10 @@ int64_t *sparse_load_indices(const void *indices, int type, int64_t count, int b
 {
     size_t size = sparse_index_size(type);
     const char *from = lk_library_bytes(indices, (size_t)count * size);
-    if (!from && count)
+    if (!from && count) {
+        lk_library_fail("a pointer to indices is NULL");
         return NULL;
+    }
     int64_t *numbers = lk_alloc(((size_t)count + 1) * sizeof *numbers);
     for (int64_t i = 0; i < count; i++) {
         int64_t wide = 0;
@@ -187,6 +193,8 @@ bool sparse_store_indices(void *indices, int type, const int64_t *numbers, int64
 {
     size_t size = sparse_index_size(type);
     char *to = lk_library_bytes(indices, (size_t)count * size);
+    if (!to && count)
+        lk_library_fail("a pointer to the result is NULL");
     if (!to)
         return count == 0;
     for (int64_t i = 0; i < count; i++) {
@@ -254,7 +262,9 @@ bool sparse_entries(const struct sparse_matrix *matrix, int batch, bool values,
 {
     int64_t *lines = lines_of(matrix, batch);
     int64_t *others =
-        lines ? sparse_load_indices(shifted(matrix->indices, matrix->values_stride * batch,
+        lines && matrix->one_column
+            ? lk_alloc_zeroed(((size_t)matrix->count + 1) * sizeof *others)
+        : lines ? sparse_load_indices(shifted(matrix->indices, matrix->values_stride * batch,
                                             sparse_index_size(matrix->indices_type)),
                                     matrix->indices_type, matrix->count, matrix->base)
               : NULL;

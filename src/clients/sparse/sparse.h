@@ -78,6 +78,7 @@ struct sparse_matrix { /* vectors, too: rows is 1 */
     void *values;
     int offsets_type, indices_type, base, type;
     int fill, diagonal;
+    bool one_column; /* a CSR matrix whose columns do not matter: indices is not read */
     int batch;
     int64_t offsets_stride, values_stride; /* from one of a batch to the next */
 };
