@@ -333,8 +333,8 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, cudaGraph_t graph,
                                              unsigned initial, unsigned flags)
 {
-    return CUDART_CALL(cuGraphConditionalHandleCreate(handle, graph, cudart_current_context(),
-                                                      initial, flags));
+    return CUDART_CALL(
+        cuGraphConditionalHandleCreate(handle, graph, cudart_current_context(), initial, flags));
 }
 
 #if CUDART_VERSION_MAJOR > 12

@@ -62,9 +62,9 @@ static int check(struct simt_children *children, const struct simt_child *child)
     enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9 }; /* cudaError_t */
     CUfunction parent = children->context;
     if (child->kind != SIMT_CHILD_KERNEL) {
-        bool fine = in_memory(child->to, child->to_pitch, child) &&
-                    (child->kind == SIMT_CHILD_FILL ||
-                     in_memory(child->from, child->from_pitch, child));
+        bool fine =
+            in_memory(child->to, child->to_pitch, child) &&
+            (child->kind == SIMT_CHILD_FILL || in_memory(child->from, child->from_pitch, child));
         return fine ? 0 : INVALID_VALUE;
     }
     struct drv_kernel_work kernel = kernel_of(parent, child);
@@ -138,8 +138,8 @@ struct grid {
     struct simt_child *child; /* NULL: the one that the host launched */
     struct grid *parent;
     struct grid *previous; /* of the same stream: ends before this begins; NULL: none */
-    double ran;  /* modelled end of its own blocks, */
-    double ends; /* and of all that it launched, so far */
+    double ran;            /* modelled end of its own blocks, */
+    double ends;           /* and of all that it launched, so far */
 };
 
 struct tree {

@@ -201,8 +201,9 @@ CUgraph drv_conditional_next(const struct drv_conditional_work *conditional, uns
     case CU_GRAPH_COND_TYPE_IF:
         if (ran)
             return NULL;
-        return value ? conditional->bodies[0] : conditional->size > 1 ? conditional->bodies[1]
-                                                                      : NULL;
+        return value                   ? conditional->bodies[0]
+               : conditional->size > 1 ? conditional->bodies[1]
+                                       : NULL;
     default:
         return !ran && value < conditional->size ? conditional->bodies[value] : NULL;
     }

@@ -6,7 +6,6 @@
 #include "driver/shared_event.h"
 #include "driver/timeline.h"
 
-
 CUevent drv_event_new(CUcontext context, unsigned flags)
 {
     CUevent event = drv_new(sizeof *event, DRV_EVENT);

@@ -188,8 +188,8 @@ CUresult drv_cuGraphClone(CUgraph *clone, CUgraph graph)
     if (!clone || !drv_alive(graph, DRV_GRAPH))
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
-    CUresult status = drv_has_conditional(graph) ? CUDA_ERROR_NOT_SUPPORTED
-                                                 : drv_graph_clone(graph, clone);
+    CUresult status =
+        drv_has_conditional(graph) ? CUDA_ERROR_NOT_SUPPORTED : drv_graph_clone(graph, clone);
     drv_leave_lock();
     return status;
 }

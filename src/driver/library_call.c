@@ -82,8 +82,8 @@ EXPORT void *lk_library_bytes(const void *address, size_t size)
     if (bytes || !is_device_range(at))
         return bytes ? bytes : (void *)(uintptr_t)address;
     if (!drv_thread.library_failed && size)
-        drv_remark("%s: %zu bytes at 0x%llx are not in an allocation",
-                   running, size, (unsigned long long)at);
+        drv_remark("%s: %zu bytes at 0x%llx are not in an allocation", running, size,
+                   (unsigned long long)at);
     drv_thread.library_failed |= size != 0;
     return NULL;
 }

@@ -146,8 +146,8 @@ static struct drv_shared_event *open_shared(const struct handle *handle)
     if (file < 0)
         return NULL;
     int seals = fcntl(file, F_GET_SEALS);
-    bool fine = seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(file, &facts) == 0 &&
-                facts.st_size == PAGE;
+    bool fine =
+        seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(file, &facts) == 0 && facts.st_size == PAGE;
     struct drv_shared_event *shared = fine ? map(file) : NULL;
     if (!shared)
         close(file);

@@ -295,8 +295,8 @@ struct CUevent_st {
     struct drv_object object;
     CUcontext context;
     unsigned flags;
-    bool is_timing;    /* one of the device's timing_events */
-    struct drv_op *op; /* its latest record; NULL: never recorded */
+    bool is_timing;                  /* one of the device's timing_events */
+    struct drv_op *op;               /* its latest record; NULL: never recorded */
     struct drv_shared_event *shared; /* NULL: this process's own */
     struct drv_capture *capture;
     struct drv_list capture_nodes;
@@ -353,7 +353,7 @@ void drv_remark_once(const char *text);
 CUresult drv_stream_find(CUcontext context, CUstream handle, CUstream *stream);
 CUstream drv_stream_new(CUcontext context, unsigned flags, int priority);
 void drv_stream_release(CUstream stream);
-void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
+void drv_stream_retire(CUstream stream);    /* destroyed, and its last operation is done */
 CUresult drv_event_in_graph(CUevent event); /* may a node record it, or wait for it? */
 CUevent drv_event_new(CUcontext context, unsigned flags); /* lock held */
 void drv_events_forget(CUcontext context);

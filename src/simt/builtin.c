@@ -204,8 +204,8 @@ static const struct simt_inst *run_vprintf(struct simt_warp *w, const struct sim
         if (!SIMT_ACTIVE(lane))
             continue;
         struct lk_buf format = {0};
-        struct print_arguments arguments = {w, in,   lane, builtin_argument(w, call, 1, (uint32_t)lane),
-                                            0, false};
+        struct print_arguments arguments = {
+            w, in, lane, builtin_argument(w, call, 1, (uint32_t)lane), 0, false};
         failed = !read_string(w, in, builtin_argument(w, call, 0, (uint32_t)lane), lane, &format);
         if (!failed)
             print_format(&arguments, format.data, &out);
@@ -249,14 +249,15 @@ static const struct simt_inst *run_assertfail(struct simt_warp *w, const struct 
         static const uint32_t places[3] = {0, 1, 3};
         bool read = true;
         for (int i = 0; i < 3 && read; i++)
-            read = read_string(w, in, builtin_argument(w, call, places[i], (uint32_t)lane), lane, &text[i]);
+            read = read_string(w, in, builtin_argument(w, call, places[i], (uint32_t)lane), lane,
+                               &text[i]);
         uint32_t thread = w->index * SIMT_LANES + (uint32_t)lane;
         if (read)
-            fprintf(stderr,
-                    "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                    text[1].data, (unsigned)builtin_argument(w, call, 2, (uint32_t)lane), text[2].data,
-                    w->block->index[0], w->block->index[1], w->block->index[2], thread % size[0],
-                    thread / size[0] % size[1], thread / size[0] / size[1], text[0].data);
+            fprintf(
+                stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                text[1].data, (unsigned)builtin_argument(w, call, 2, (uint32_t)lane), text[2].data,
+                w->block->index[0], w->block->index[1], w->block->index[2], thread % size[0],
+                thread / size[0] % size[1], thread / size[0] / size[1], text[0].data);
         for (int i = 0; i < 3; i++)
             lk_buf_free(&text[i]);
         if (!read)

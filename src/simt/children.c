@@ -84,8 +84,8 @@ struct simt_child *simt_children_prepare(struct simt_children *children, uint32_
 void simt_children_put_back(struct simt_children *children, struct simt_child *child)
 {
     pthread_mutex_lock(&children->lock);
-    children->buffers = grown(children->buffers, children->buffer_count,
-                              &children->buffer_capacity, sizeof *children->buffers);
+    children->buffers = grown(children->buffers, children->buffer_count, &children->buffer_capacity,
+                              sizeof *children->buffers);
     children->buffers[children->buffer_count++] = child;
     pthread_mutex_unlock(&children->lock);
 }
@@ -119,8 +119,8 @@ int simt_children_add(struct simt_children *children, struct simt_child *child)
         free_buffer(children, child);
     }
     pthread_mutex_lock(&children->lock);
-    children->items = grown(children->items, children->count, &children->capacity,
-                            sizeof *children->items);
+    children->items =
+        grown(children->items, children->count, &children->capacity, sizeof *children->items);
     child->order = children->next_order++;
     children->items[children->count++] = child;
     pthread_mutex_unlock(&children->lock);
@@ -160,8 +160,8 @@ bool simt_children_fits(struct simt_children *children, struct simt_thread *thre
 uint64_t simt_children_text(struct simt_children *children, const char *text)
 {
     size_t size = strlen(text) + 1;
-    uint64_t address = simt_memory_alloc(&children->machine->memory, size, SIMT_MEMORY_DEVICE,
-                                         SIMT_OWNER_MACHINE);
+    uint64_t address =
+        simt_memory_alloc(&children->machine->memory, size, SIMT_MEMORY_DEVICE, SIMT_OWNER_MACHINE);
     if (!address)
         return 0;
     memcpy((void *)(uintptr_t)(address + SIMT_BACKING), text, size);

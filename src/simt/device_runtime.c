@@ -10,12 +10,7 @@
 #include <string.h>
 
 /* cudaError_t */
-enum {
-    INVALID_VALUE = 1,
-    NO_MEMORY = 2,
-    TOO_MANY = 69,
-    INVALID_FUNCTION = 98
-};
+enum { INVALID_VALUE = 1, NO_MEMORY = 2, TOO_MANY = 69, INVALID_FUNCTION = 98 };
 
 struct call {
     struct simt_warp *w;
@@ -91,8 +86,7 @@ static uint64_t get_parameter_buffer(struct call *c)
     if (!error)
         error = c->children->calls->check(c->children, &wanted);
     struct simt_child *child =
-        error ? NULL
-              : simt_children_prepare(c->children, wanted.kernel->info.param_bytes, &error);
+        error ? NULL : simt_children_prepare(c->children, wanted.kernel->info.param_bytes, &error);
     if (!child) {
         *last_error(c) = error;
         return 0;
@@ -372,8 +366,8 @@ static uint64_t occupancy(struct call *c)
     int blocks = 0;
     if (!kernel)
         return INVALID_FUNCTION;
-    int error = c->children->calls->occupancy(c->children, kernel, (int)word(c, 2), word(c, 3),
-                                              &blocks);
+    int error =
+        c->children->calls->occupancy(c->children, kernel, (int)word(c, 2), word(c, 3), &blocks);
     return answer(c, error, &blocks, sizeof blocks);
 }
 

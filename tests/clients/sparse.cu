@@ -176,21 +176,20 @@ static void sparse_product()
     void *buffer;
     cudaMalloc(&buffer, 64);
     auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    bool good =
-        done(cusparseSpGEMM_workEstimation(handle, op, op, &one, da.descriptor, db.descriptor, &zero,
-                                           c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT, descriptor,
-                                           &bytes, NULL)) &&
-        done(cusparseSpGEMM_compute(handle, op, op, &one, da.descriptor, db.descriptor, &zero, c,
-                                    CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT, descriptor, &bytes,
-                                    buffer));
+    bool good = done(cusparseSpGEMM_workEstimation(
+                    handle, op, op, &one, da.descriptor, db.descriptor, &zero, c, CUDA_R_32F,
+                    CUSPARSE_SPGEMM_DEFAULT, descriptor, &bytes, NULL)) &&
+                done(cusparseSpGEMM_compute(handle, op, op, &one, da.descriptor, db.descriptor,
+                                            &zero, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
+                                            descriptor, &bytes, buffer));
     int64_t rows, cols, count;
     cusparseSpMatGetSize(c, &rows, &cols, &count);
     Device<int> columns((std::vector<int>(count)));
     Device<float> values((std::vector<float>(count)));
     cusparseCsrSetPointers(c, offsets.data, columns.data, values.data);
-    good = good && done(cusparseSpGEMM_copy(handle, op, op, &one, da.descriptor, db.descriptor,
-                                            &zero, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
-                                            descriptor));
+    good =
+        good && done(cusparseSpGEMM_copy(handle, op, op, &one, da.descriptor, db.descriptor, &zero,
+                                         c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT, descriptor));
     std::vector<float> dense(9 * 8), want(9 * 8);
     std::vector<int> begins = offsets.get(), places = columns.get();
     std::vector<float> got = values.get();
@@ -204,8 +203,8 @@ static void sparse_product()
     say("sparse times sparse", good && same(dense, want));
     cusparseSpGEMM_destroyDescr(descriptor);
     say("a destroyed descriptor",
-        cusparseSpGEMM_copy(handle, op, op, &one, da.descriptor, db.descriptor, &zero, c, CUDA_R_32F,
-                            CUSPARSE_SPGEMM_DEFAULT,
+        cusparseSpGEMM_copy(handle, op, op, &one, da.descriptor, db.descriptor, &zero, c,
+                            CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
                             descriptor) == CUSPARSE_STATUS_INVALID_VALUE);
     cusparseDestroySpMat(c);
     cudaFree(buffer);
@@ -233,9 +232,9 @@ static void triangular()
         cusparseSpSVDescr_t descriptor;
         cusparseSpSV_createDescr(&descriptor);
         double one = 1;
-        bool good = done(cusparseSpSV_solve(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                            da.descriptor, vb, vx, CUDA_R_64F,
-                                            CUSPARSE_SPSV_ALG_DEFAULT, descriptor));
+        bool good =
+            done(cusparseSpSV_solve(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, da.descriptor,
+                                    vb, vx, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, descriptor));
         say(upper ? "upper triangle" : "lower triangle", good && same(dx.get(), x));
         cusparseSpSV_destroyDescr(descriptor);
         cusparseDestroyDnVec(vb);
@@ -326,18 +325,17 @@ static void refusals()
     };
     say("sizes that differ", multiply(vx) == CUSPARSE_STATUS_INVALID_VALUE);
     say("no descriptor", multiply(NULL) == CUSPARSE_STATUS_INVALID_VALUE);
-    say("any number", multiply((cusparseDnVecDescr_t)0x123456789abcdef0) ==
-                          CUSPARSE_STATUS_INVALID_VALUE);
-    say("one of another kind", multiply((cusparseDnVecDescr_t)da.descriptor) ==
-                                   CUSPARSE_STATUS_INVALID_VALUE);
+    say("any number",
+        multiply((cusparseDnVecDescr_t)0x123456789abcdef0) == CUSPARSE_STATUS_INVALID_VALUE);
+    say("one of another kind",
+        multiply((cusparseDnVecDescr_t)da.descriptor) == CUSPARSE_STATUS_INVALID_VALUE);
     cusparseDestroyDnVec(vy);
     say("a destroyed vector", multiply(vy) == CUSPARSE_STATUS_INVALID_VALUE &&
                                   cusparseDestroyDnVec(vy) == CUSPARSE_STATUS_INVALID_VALUE);
     cusparseHandle_t other;
     cusparseCreate(&other);
     cusparseDestroy(other);
-    say("a destroyed handle",
-        cusparseSetStream(other, 0) == CUSPARSE_STATUS_NOT_INITIALIZED);
+    say("a destroyed handle", cusparseSetStream(other, 0) == CUSPARSE_STATUS_NOT_INITIALIZED);
     cusparseCreateDnVec(&vy, 9, y.data, CUDA_R_32F);
     int far = 1000;
     cudaMemcpy(da.columns.data, &far, 4, cudaMemcpyHostToDevice);

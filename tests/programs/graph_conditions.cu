@@ -1,7 +1,5 @@
-// graph_conditions.cu: conditional nodes of graphs: IF, IF with ELSE, WHILE, SWITCH, one in another, a
-// body that a stream captures, and what is refused.
-// cuda: 12.8
-// flags: -rdc=true
+// graph_conditions.cu: conditional nodes of graphs: IF, IF with ELSE, WHILE, SWITCH, one in
+// another, a body that a stream captures, and what is refused. cuda: 12.8 flags: -rdc=true
 
 #include <cstdio>
 
@@ -25,8 +23,8 @@ __global__ void fill(int *left, int value)
     *left = value;
 }
 
-static cudaGraphNode_t kernel(cudaGraph_t graph, const cudaGraphNode_t *before, const void *function,
-                              void **arguments)
+static cudaGraphNode_t kernel(cudaGraph_t graph, const cudaGraphNode_t *before,
+                              const void *function, void **arguments)
 {
     cudaKernelNodeParams params = {};
     params.func = (void *)function;
@@ -39,7 +37,8 @@ static cudaGraphNode_t kernel(cudaGraph_t graph, const cudaGraphNode_t *before, 
     return node;
 }
 
-static cudaGraphNode_t add_node(cudaGraph_t graph, const cudaGraphNode_t *before, int *sum, int value)
+static cudaGraphNode_t add_node(cudaGraph_t graph, const cudaGraphNode_t *before, int *sum,
+                                int value)
 {
     void *arguments[] = {&sum, &value};
     return kernel(graph, before, (void *)add, arguments);

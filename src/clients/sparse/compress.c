@@ -34,8 +34,8 @@ static void run_compress(void *data)
 {
     struct compression *c = data;
     struct entries entries;
-    int64_t *ends = sparse_load_indices((char *)c->from.offsets + (size_t)c->from.rows * 4, INDEX_32,
-                                        1, c->from.base);
+    int64_t *ends = sparse_load_indices((char *)c->from.offsets + (size_t)c->from.rows * 4,
+                                        INDEX_32, 1, c->from.base);
     if (!ends)
         return;
     c->from.count = *ends; /* the first call is not told how many there are */

@@ -351,9 +351,8 @@ SORT_COORDINATES(cusparseXcoosortByColumn, true)
     API(name, void *handle, int m, int n, int count, const int *a, const int *b, size_t *size)     \
     {                                                                                              \
         (void)m, (void)n, (void)count, (void)a, (void)b;                                           \
-        return answer_size(sparse_find(handle, KIND_CONTEXT) ? SPARSE_SUCCESS                      \
-                                                             : SPARSE_NOT_INITIALIZED,             \
-                           size);                                                                  \
+        return answer_size(                                                                        \
+            sparse_find(handle, KIND_CONTEXT) ? SPARSE_SUCCESS : SPARSE_NOT_INITIALIZED, size);    \
     }
 SORT_SIZE(cusparseXcsrsort_bufferSizeExt)
 SORT_SIZE(cusparseXcscsort_bufferSizeExt)

@@ -151,7 +151,8 @@ bool sparse_scalar_read(const struct scalar *scalar, struct number *value)
 
 double sparse_bytes(const struct sparse_matrix *matrix)
 {
-    double entry = (double)(sparse_type_size(matrix->type) + sparse_index_size(matrix->indices_type));
+    double entry =
+        (double)(sparse_type_size(matrix->type) + sparse_index_size(matrix->indices_type));
     int64_t lines = matrix->format == CSC ? matrix->cols : matrix->rows;
     double more = matrix->format == COO
                       ? (double)matrix->count * (double)sparse_index_size(matrix->indices_type)

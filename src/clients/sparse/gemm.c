@@ -142,8 +142,7 @@ static bool read_sorted(const struct sparse_matrix *matrix, enum sparse_op op,
     if (!sparse_entries(matrix, 0, matrix->values != NULL, entries))
         return false;
     if (!entries->value)
-        entries->value =
-            lk_alloc_zeroed(((size_t)entries->count + 1) * sizeof *entries->value);
+        entries->value = lk_alloc_zeroed(((size_t)entries->count + 1) * sizeof *entries->value);
     sparse_entries_turn(entries, op);
     sparse_entries_sort(entries, false, true, NULL);
     return true;
@@ -180,8 +179,8 @@ static void write_result(const struct combine *c, const struct entries *result, 
     if (c->keeps_c && !number_is_zero(beta)) {
         struct number *old = sparse_load(to->values, to->type, result->count);
         for (int64_t i = 0; old && i < result->count; i++)
-            result->value[i] = number_add(result->value[i],
-                                          number_times(beta, old[i], result->is_complex));
+            result->value[i] =
+                number_add(result->value[i], number_times(beta, old[i], result->is_complex));
         free(old);
     }
     sparse_store(to->values, to->type, result->value, result->count);
@@ -221,9 +220,8 @@ static struct sparse_cost cost_of(const struct combine *c)
     double rows = (double)(c->b.rows ? c->b.rows : 1);
     double terms = c->is_sum ? (double)(c->a.count + c->b.count)
                              : (double)c->a.count * ((double)c->b.count / rows + 1);
-    return (struct sparse_cost){2 * terms,
-                                sparse_bytes(&c->a) + sparse_bytes(&c->b) + sparse_bytes(&c->c),
-                                c->c.type};
+    return (struct sparse_cost){
+        2 * terms, sparse_bytes(&c->a) + sparse_bytes(&c->b) + sparse_bytes(&c->c), c->c.type};
 }
 
 /* What the first part of every call finds; 0 or the status to return. */
@@ -387,9 +385,9 @@ API(cusparseSpGEMMreuse_workEstimation, void *handle, int op_a, int op_b, const 
     return status;
 }
 
-API(cusparseSpGEMMreuse_nnz, void *handle, int op_a, int op_b, const void *a, const void *b, void *c,
-    int algorithm, void *descriptor, size_t *size2, void *buffer2, size_t *size3, void *buffer3,
-    size_t *size4, void *buffer4)
+API(cusparseSpGEMMreuse_nnz, void *handle, int op_a, int op_b, const void *a, const void *b,
+    void *c, int algorithm, void *descriptor, size_t *size2, void *buffer2, size_t *size3,
+    void *buffer3, size_t *size4, void *buffer4)
 {
     struct combine combine = {0};
     struct context context;
@@ -468,8 +466,7 @@ API(cusparseSpGEAM_nnz, GEAM_ARGUMENTS, void *buffer)
     (void)buffer;
     int status = geam(&combine, &context, handle, op_a, op_b, alpha, a, beta, b, c, compute_type,
                       algorithm, descriptor);
-    return status ? status
-                  : compute_now(&context, "cusparseSpGEAM_nnz", &combine, descriptor, c);
+    return status ? status : compute_now(&context, "cusparseSpGEAM_nnz", &combine, descriptor, c);
 }
 
 API(cusparseSpGEAM, GEAM_ARGUMENTS, void *buffer)
@@ -597,7 +594,7 @@ static int geam2(const char *name, int type, GEAM2_ARGUMENTS)
             *size = SOME_BYTES;                                                                    \
         return !sparse_find(handle, KIND_CONTEXT) ? SPARSE_NOT_INITIALIZED                         \
                : size                             ? SPARSE_SUCCESS                                 \
-                                                  : SPARSE_INVALID_VALUE;                          \
+                                                  : SPARSE_INVALID_VALUE;                                                      \
     }
 GEAM2(S, TYPE_F32)
 GEAM2(D, TYPE_F64)

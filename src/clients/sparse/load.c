@@ -262,12 +262,11 @@ bool sparse_entries(const struct sparse_matrix *matrix, int batch, bool values,
 {
     int64_t *lines = lines_of(matrix, batch);
     int64_t *others =
-        lines && matrix->one_column
-            ? lk_alloc_zeroed(((size_t)matrix->count + 1) * sizeof *others)
+        lines && matrix->one_column ? lk_alloc_zeroed(((size_t)matrix->count + 1) * sizeof *others)
         : lines ? sparse_load_indices(shifted(matrix->indices, matrix->values_stride * batch,
-                                            sparse_index_size(matrix->indices_type)),
-                                    matrix->indices_type, matrix->count, matrix->base)
-              : NULL;
+                                              sparse_index_size(matrix->indices_type)),
+                                      matrix->indices_type, matrix->count, matrix->base)
+                : NULL;
     bool by_columns = matrix->format == CSC;
     *entries = (struct entries){.rows = matrix->rows,
                                 .cols = matrix->cols,
@@ -277,9 +276,9 @@ bool sparse_entries(const struct sparse_matrix *matrix, int batch, bool values,
                                 .is_complex = sparse_is_complex(matrix->type)};
     bool fine = lines && others;
     if (fine && values) {
-        entries->value = sparse_load(shifted(matrix->values, matrix->values_stride * batch,
-                                             sparse_type_size(matrix->type)),
-                                     matrix->type, matrix->count);
+        entries->value = sparse_load(
+            shifted(matrix->values, matrix->values_stride * batch, sparse_type_size(matrix->type)),
+            matrix->type, matrix->count);
         fine = entries->value != NULL;
     }
     if (fine && (!in_range(entries->row, entries->count, entries->rows) ||
@@ -324,8 +323,7 @@ static void sort_by(struct entries *entries, bool by_columns, int64_t *place)
     int64_t *old_place = lk_alloc(room);
     sorted.row = lk_alloc(room);
     sorted.col = lk_alloc(room);
-    sorted.value =
-        entries->value ? lk_alloc(((size_t)count + 1) * sizeof *sorted.value) : NULL;
+    sorted.value = entries->value ? lk_alloc(((size_t)count + 1) * sizeof *sorted.value) : NULL;
     for (int64_t i = 0; i < count; i++)
         next[key[i] + 1]++;
     for (int64_t i = 0; i < lines; i++)

@@ -147,7 +147,8 @@ struct sampled {
 static struct number element(const struct number *values, const struct dense_matrix *matrix,
                              enum sparse_op op, int64_t row, int64_t col)
 {
-    struct number value = values[op == OP_NONE ? row * matrix->cols + col : col * matrix->cols + row];
+    struct number value =
+        values[op == OP_NONE ? row * matrix->cols + col : col * matrix->cols + row];
     return op == OP_CONJUGATE ? number_conjugate(value) : value;
 }
 
@@ -158,9 +159,9 @@ static void sample(const struct sampled *s, const struct number *a, const struct
     for (int64_t i = 0; i < c->count; i++) {
         struct number sum = {0, 0};
         for (int64_t k = 0; k < inner; k++)
-            sum = number_add(sum, number_times(element(a, &s->a, s->op_a, c->row[i], k),
-                                               element(b, &s->b, s->op_b, k, c->col[i]),
-                                               c->is_complex));
+            sum = number_add(sum,
+                             number_times(element(a, &s->a, s->op_a, c->row[i], k),
+                                          element(b, &s->b, s->op_b, k, c->col[i]), c->is_complex));
         sum = number_times(sum, alpha, c->is_complex);
         c->value[i] = number_is_zero(beta)
                           ? sum

@@ -94,8 +94,9 @@ int sparse_delete(const void *handle, enum sparse_kind kind)
         first_free = (uint32_t)((uintptr_t)handle & UINT32_MAX) >> 4;
     }
     pthread_mutex_unlock(&lock);
-    return object ? SPARSE_SUCCESS
-                  : kind == KIND_CONTEXT ? SPARSE_NOT_INITIALIZED : SPARSE_INVALID_VALUE;
+    return object                 ? SPARSE_SUCCESS
+           : kind == KIND_CONTEXT ? SPARSE_NOT_INITIALIZED
+                                  : SPARSE_INVALID_VALUE;
 }
 
 static int make(void **handle, enum sparse_kind kind, const union sparse_data *data)

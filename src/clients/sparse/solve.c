@@ -33,8 +33,8 @@ static void substitute(const struct entries *a, bool upper, bool unit, struct nu
                 continue;
             struct number factor = {-a->value[k].re, -a->value[k].im};
             for (int64_t j = 0; j < n; j++)
-                x[i * n + j] = number_add(x[i * n + j],
-                                          number_times(factor, x[col * n + j], is_complex));
+                x[i * n + j] =
+                    number_add(x[i * n + j], number_times(factor, x[col * n + j], is_complex));
         }
         for (int64_t j = 0; j < n && !unit; j++)
             x[i * n + j] = number_divided(x[i * n + j], diagonal, is_complex);

@@ -33,14 +33,14 @@ enum sparse_index { INDEX_16U = 1, INDEX_32 = 2, INDEX_64 = 3 };
 enum sparse_op { OP_NONE, OP_TRANSPOSE, OP_CONJUGATE };
 enum sparse_order { ORDER_COL = 1, ORDER_ROW = 2 };
 enum sparse_type { /* cudaDataType */
-    TYPE_F32 = 0,
-    TYPE_F64 = 1,
-    TYPE_F16 = 2,
-    TYPE_I8 = 3,
-    TYPE_C32 = 4,
-    TYPE_C64 = 5,
-    TYPE_I32 = 10,
-    TYPE_BF16 = 14
+                   TYPE_F32 = 0,
+                   TYPE_F64 = 1,
+                   TYPE_F16 = 2,
+                   TYPE_I8 = 3,
+                   TYPE_C32 = 4,
+                   TYPE_C64 = 5,
+                   TYPE_I32 = 10,
+                   TYPE_BF16 = 14
 };
 enum { LOWER = 0, UPPER = 1, UNIT = 1 };
 
@@ -72,9 +72,9 @@ struct description {
 struct sparse_matrix { /* vectors, too: rows is 1 */
     enum sparse_format format;
     int64_t rows, cols, count;
-    void *offsets;        /* CSR: of rows; CSC: of columns; COO: NULL */
-    void *rows_of;        /* COO: the row of each entry */
-    void *indices;        /* the other coordinate */
+    void *offsets; /* CSR: of rows; CSC: of columns; COO: NULL */
+    void *rows_of; /* COO: the row of each entry */
+    void *indices; /* the other coordinate */
     void *values;
     int offsets_type, indices_type, base, type;
     int fill, diagonal;
@@ -104,7 +104,7 @@ union sparse_data {
     int64_t factors;         /* the first pivot that was zero; -1: none */
 };
 
-void *sparse_new(enum sparse_kind kind, const union sparse_data *data); /* NULL: too many */
+void *sparse_new(enum sparse_kind kind, const union sparse_data *data);    /* NULL: too many */
 union sparse_data *sparse_find(const void *handle, enum sparse_kind kind); /* NULL: not alive */
 int sparse_delete(const void *handle, enum sparse_kind kind);
 int sparse_refuse(const char *name, const char *why); /* prints it: SPARSE_NOT_SUPPORTED */
