@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct CUuserObject_st {
+    struct drv_object object;
+    void *pointer;
+    CUhostFn destroy;
+    unsigned references;
+};
+
 static struct drv_list orphans; /* user objects whose graph is gone; released without the lock */
 
 CUgraph drv_graph_new(void)

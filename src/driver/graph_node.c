@@ -3,6 +3,7 @@
  * in graph_params.c.
  */
 #include "driver/condition.h"
+#include "driver/shared_event.h"
 
 #include "base/arena.h"
 

@@ -15,6 +15,11 @@ struct drv_work drv_shared_wait(struct drv_shared_event *shared);
 /* Runs such work: without the lock. */
 void drv_shared_run(const struct drv_work *work);
 
+/* event.c: a new event. Lock held. */
+CUevent drv_event_new(CUcontext context, unsigned flags);
+/* May a node of a graph record it, or wait for it? */
+CUresult drv_event_in_graph(CUevent event);
+
 /* Has the latest record been reached? */
 bool drv_shared_done(const struct drv_shared_event *shared);
 

@@ -147,8 +147,6 @@ struct drv_library_work {
     double operations, bytes;
     enum lk_library_unit unit;
 };
-/* Runs it; its time is by roofline. */
-CUresult drv_library_run(CUcontext context, const struct drv_library_work *library, double *clock);
 
 struct drv_work {
     enum drv_work_kind kind;
@@ -353,9 +351,7 @@ void drv_remark_once(const char *text);
 CUresult drv_stream_find(CUcontext context, CUstream handle, CUstream *stream);
 CUstream drv_stream_new(CUcontext context, unsigned flags, int priority);
 void drv_stream_release(CUstream stream);
-void drv_stream_retire(CUstream stream);    /* destroyed, and its last operation is done */
-CUresult drv_event_in_graph(CUevent event); /* may a node record it, or wait for it? */
-CUevent drv_event_new(CUcontext context, unsigned flags); /* lock held */
+void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
 void drv_events_forget(CUcontext context);
 void drv_event_recorded(CUevent event); /* kernels are counted from now on, if it takes the time */
 
@@ -420,7 +416,6 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
 struct drv_allocation *drv_allocation_adopt(CUcontext context, CUdeviceptr address, size_t size,
                                             enum simt_memory_kind kind);
 void drv_allocation_free(struct drv_allocation *allocation);
-void drv_imported_unmap(const struct drv_allocation *allocation);
 void drv_allocation_give_to_graph(CUdeviceptr address);
 void drv_memory_forget(CUcontext context); /* frees all that the context allocated */
 /* A copy or memset that is refused: for watchers. */
@@ -505,9 +500,6 @@ void drv_jit_log(struct drv_jit *jit, const char *error);
 /* PTX text (malloc'd, with size) out of whatever cuModuleLoadData takes. */
 CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
                           size_t *text_size, char **message);
-/* Registers per thread that our linker's output was limited to; 0: not limited, or another image.
- */
-unsigned drv_linked_registers(const void *image);
 CUresult drv_module_load_ptx(CUcontext context, const char *text, size_t size, struct drv_jit *jit,
                              CUmodule *result);
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
@@ -559,13 +551,6 @@ struct CUgraphExec_st {
     unsigned pending; /* launches not done */
     bool destroyed;
     struct drv_op *last;
-};
-
-struct CUuserObject_st {
-    struct drv_object object;
-    void *pointer;
-    CUhostFn destroy;
-    unsigned references;
 };
 
 CUgraph drv_graph_new(void);

@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "driver/condition.h"
+#include "driver/engine.h"
 #include "driver/shared_event.h"
 #include "simt/memory_events.h"
 

@@ -1,9 +1,9 @@
 /*
- * gemm.c: sparse results: the product of two sparse matrices (SpGEMM) and their sum (SpGEAM,
- * csrgeam2). A result is computed once, as entries sorted by row and column, and kept in the call's
- * descriptor until the program has allocated room for it.
+ * gemm.c: sparse results: the product of two sparse matrices (SpGEMM) and their sum (SpGEAM; geam.c
+ * has the older calls). A result is computed once, as entries sorted by row and column, and kept in
+ * the call's descriptor until the program has allocated room for it.
  */
-#include "clients/sparse/sparse.h"
+#include "clients/sparse/combine.h"
 
 #include "base/arena.h"
 
@@ -124,17 +124,6 @@ static void sum(const struct entries *a, const struct entries *b, struct number 
 
 /* Calls ---------------------------------------------------------------------------------------- */
 
-struct combine {
-    struct sparse_matrix a, b, c;
-    enum sparse_op op_a, op_b;
-    struct scalar alpha, beta;
-    bool is_sum, keeps_c; /* keeps_c: a product is added to beta times what C has */
-    bool writes_offsets, writes_entries, writes_values;
-    struct entries *result; /* what is to be written; NULL: compute it */
-    struct entries **computed;
-    void *count; /* csrgeam2: where the number of entries goes on the device */
-};
-
 /* With values if there are any: a pattern has none. */
 static bool read_sorted(const struct sparse_matrix *matrix, enum sparse_op op,
                         struct entries *entries)
@@ -186,7 +175,7 @@ static void write_result(const struct combine *c, const struct entries *result, 
     sparse_store(to->values, to->type, result->value, result->count);
 }
 
-static void run_combine(void *data)
+void sparse_combine(void *data)
 {
     struct combine *c = data;
     struct number alpha, beta;
@@ -214,7 +203,7 @@ static void run_combine(void *data)
     }
 }
 
-static struct sparse_cost cost_of(const struct combine *c)
+struct sparse_cost sparse_combine_cost(const struct combine *c)
 {
     /* A guess: as many terms a row of B as it has on average. */
     double rows = (double)(c->b.rows ? c->b.rows : 1);
@@ -256,7 +245,8 @@ static int compute_now(struct context *context, const char *name, struct combine
     FIND(kept, descriptor, KIND_PRODUCT, product);
     struct entries *result = NULL;
     c->computed = &result;
-    int status = sparse_call_now(context, name, run_combine, c, sizeof *c, cost_of(c));
+    int status =
+        sparse_call_now(context, name, sparse_combine, c, sizeof *c, sparse_combine_cost(c));
     if (status != SPARSE_SUCCESS)
         return status;
     if (!result)
@@ -278,7 +268,7 @@ static int write_now(struct context *context, const char *name, struct combine *
     if (!*kept)
         return SPARSE_INVALID_VALUE;
     c->result = *kept;
-    return sparse_call_now(context, name, run_combine, c, sizeof *c,
+    return sparse_call_now(context, name, sparse_combine, c, sizeof *c,
                            (struct sparse_cost){0, sparse_bytes(&c->c), c->c.type});
 }
 
@@ -424,8 +414,8 @@ API(cusparseSpGEMMreuse_compute, GEMM_ARGUMENTS)
     int status = gemm_begin(&combine, &context, handle, op_a, op_b, alpha, a, b, beta, c,
                             compute_type, algorithm, descriptor);
     return status ? status
-                  : sparse_call(&context, "cusparseSpGEMMreuse_compute", run_combine, &combine,
-                                sizeof combine, cost_of(&combine));
+                  : sparse_call(&context, "cusparseSpGEMMreuse_compute", sparse_combine, &combine,
+                                sizeof combine, sparse_combine_cost(&combine));
 }
 
 /* SpGEAM --------------------------------------------------------------------------------------- */
@@ -478,125 +468,6 @@ API(cusparseSpGEAM, GEAM_ARGUMENTS, void *buffer)
     int status = geam(&combine, &context, handle, op_a, op_b, alpha, a, beta, b, c, compute_type,
                       algorithm, descriptor);
     return status ? status
-                  : sparse_call(&context, "cusparseSpGEAM", run_combine, &combine, sizeof combine,
-                                cost_of(&combine));
+                  : sparse_call(&context, "cusparseSpGEAM", sparse_combine, &combine,
+                                sizeof combine, sparse_combine_cost(&combine));
 }
-
-/* csrgeam2: matrices as pointers --------------------------------------------------------------- */
-
-struct pointers {
-    const void *description;
-    int count;
-    const void *values;
-    const int *offsets, *indices;
-};
-
-static bool from_pointers(struct sparse_matrix *matrix, int rows, int cols,
-                          const struct pointers *pointers, int type)
-{
-    const union sparse_data *description = sparse_find(pointers->description, KIND_DESCRIPTION);
-    if (!description || rows < 0 || cols < 0 || pointers->count < 0)
-        return false;
-    *matrix = (struct sparse_matrix){.format = CSR,
-                                     .rows = rows,
-                                     .cols = cols,
-                                     .count = pointers->count,
-                                     .offsets = (void *)pointers->offsets,
-                                     .indices = (void *)pointers->indices,
-                                     .values = (void *)pointers->values,
-                                     .offsets_type = INDEX_32,
-                                     .indices_type = INDEX_32,
-                                     .base = description->description.base,
-                                     .type = type,
-                                     .batch = 1};
-    return true;
-}
-
-API(cusparseXcsrgeam2Nnz, void *handle, int m, int n, void *descr_a, int nnz_a,
-    const int *offsets_a, const int *indices_a, void *descr_b, int nnz_b, const int *offsets_b,
-    const int *indices_b, void *descr_c, int *offsets_c, int *nnz_c, void *buffer)
-{
-    FIND(context, handle, KIND_CONTEXT, context);
-    (void)buffer;
-    struct combine combine = {.is_sum = true, .writes_offsets = true};
-    struct entries *result = NULL;
-    if (!nnz_c ||
-        !from_pointers(&combine.a, m, n,
-                       &(struct pointers){descr_a, nnz_a, NULL, offsets_a, indices_a}, TYPE_F32) ||
-        !from_pointers(&combine.b, m, n,
-                       &(struct pointers){descr_b, nnz_b, NULL, offsets_b, indices_b}, TYPE_F32) ||
-        !from_pointers(&combine.c, m, n, &(struct pointers){descr_c, 0, NULL, offsets_c, NULL},
-                       TYPE_F32))
-        return SPARSE_INVALID_VALUE;
-    combine.computed = &result;
-    combine.count = context->device_scalars ? nnz_c : NULL;
-    int status = sparse_call_now(context, "cusparseXcsrgeam2Nnz", run_combine, &combine,
-                                 sizeof combine, cost_of(&combine));
-    if (status != SPARSE_SUCCESS || !result)
-        return status ? status : SPARSE_EXECUTION_FAILED;
-    if (!context->device_scalars)
-        *nnz_c = (int)result->count;
-    sparse_entries_free(result);
-    free(result);
-    return SPARSE_SUCCESS;
-}
-
-#define GEAM2_ARGUMENTS                                                                            \
-    void *handle, int m, int n, const void *alpha, void *descr_a, int nnz_a, const void *values_a, \
-        const int *offsets_a, const int *indices_a, const void *beta, void *descr_b, int nnz_b,    \
-        const void *values_b, const int *offsets_b, const int *indices_b, void *descr_c,           \
-        void *values_c, int *offsets_c, int *indices_c
-
-/* The caller's nnzC: C's offsets are there already, and say how many entries it has. */
-static void run_geam2(void *data)
-{
-    struct combine *c = data;
-    int64_t *offsets = sparse_load_indices(c->c.offsets, INDEX_32, c->c.rows + 1, c->c.base);
-    if (!offsets)
-        return;
-    c->c.count = offsets[c->c.rows];
-    free(offsets);
-    run_combine(c);
-}
-
-static int geam2(const char *name, int type, GEAM2_ARGUMENTS)
-{
-    FIND(context, handle, KIND_CONTEXT, context);
-    struct combine combine = {.is_sum = true, .writes_entries = true, .writes_values = true};
-    if (!alpha || !beta ||
-        !from_pointers(&combine.a, m, n,
-                       &(struct pointers){descr_a, nnz_a, values_a, offsets_a, indices_a}, type) ||
-        !from_pointers(&combine.b, m, n,
-                       &(struct pointers){descr_b, nnz_b, values_b, offsets_b, indices_b}, type) ||
-        !from_pointers(&combine.c, m, n,
-                       &(struct pointers){descr_c, 0, values_c, offsets_c, indices_c}, type))
-        return SPARSE_INVALID_VALUE;
-    combine.alpha = sparse_scalar(context, alpha, type);
-    combine.beta = sparse_scalar(context, beta, type);
-    return sparse_call(context, name, run_geam2, &combine, sizeof combine, cost_of(&combine));
-}
-
-#define GEAM2(letter, type)                                                                        \
-    API(cusparse##letter##csrgeam2, GEAM2_ARGUMENTS, void *buffer)                                 \
-    {                                                                                              \
-        (void)buffer;                                                                              \
-        return geam2("cusparse" #letter "csrgeam2", type, handle, m, n, alpha, descr_a, nnz_a,     \
-                     values_a, offsets_a, indices_a, beta, descr_b, nnz_b, values_b, offsets_b,    \
-                     indices_b, descr_c, values_c, offsets_c, indices_c);                          \
-    }                                                                                              \
-    API(cusparse##letter##csrgeam2_bufferSizeExt, GEAM2_ARGUMENTS, size_t *size)                   \
-    {                                                                                              \
-        (void)m, (void)n, (void)alpha, (void)descr_a, (void)nnz_a, (void)values_a;                 \
-        (void)offsets_a, (void)indices_a, (void)beta, (void)descr_b, (void)nnz_b, (void)values_b;  \
-        (void)offsets_b, (void)indices_b, (void)descr_c, (void)values_c, (void)offsets_c;          \
-        (void)indices_c;                                                                           \
-        if (size)                                                                                  \
-            *size = SOME_BYTES;                                                                    \
-        return !sparse_find(handle, KIND_CONTEXT) ? SPARSE_NOT_INITIALIZED                         \
-               : size                             ? SPARSE_SUCCESS                                 \
-                                                  : SPARSE_INVALID_VALUE;                                                      \
-    }
-GEAM2(S, TYPE_F32)
-GEAM2(D, TYPE_F64)
-GEAM2(C, TYPE_C32)
-GEAM2(Z, TYPE_C64)
