@@ -244,9 +244,10 @@ static int compute_now(struct context *context, const char *name, struct combine
 {
     FIND(kept, descriptor, KIND_PRODUCT, product);
     struct entries *result = NULL;
-    c->computed = &result;
+    struct combine own = *c;
+    own.computed = &result;
     int status =
-        sparse_call_now(context, name, sparse_combine, c, sizeof *c, sparse_combine_cost(c));
+        sparse_call_now(context, name, sparse_combine, &own, sizeof own, sparse_combine_cost(&own));
     if (status != SPARSE_SUCCESS)
         return status;
     if (!result)

@@ -364,12 +364,13 @@ static int on_vectors(void *handle, const char *name, const void *x_handle, cons
         return sparse_call(context, name, run_vectors, vectors, sizeof *vectors, cost);
     }
     struct number sum = {0, 0};
-    void *result = vectors->result;
-    vectors->result = &sum;
-    int status = sparse_call_now(context, name, run_vectors, vectors, sizeof *vectors, cost);
-    if (status == SPARSE_SUCCESS && !result)
+    struct vectors own = *vectors;
+    own.result = &sum;
+    if (!vectors->result)
         return SPARSE_INVALID_VALUE;
-    return status == SPARSE_SUCCESS ? sparse_put_scalar(result, vectors->compute, sum) : status;
+    int status = sparse_call_now(context, name, run_vectors, &own, sizeof own, cost);
+    return status == SPARSE_SUCCESS ? sparse_put_scalar(vectors->result, vectors->compute, sum)
+                                    : status;
 }
 
 API(cusparseSpVV, void *handle, int op, const void *x, const void *y, void *result, int compute,
