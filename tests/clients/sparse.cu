@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <cuComplex.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cusparse.h>
 
 typedef std::complex<float> C;
@@ -159,6 +161,39 @@ template <typename T, typename I> static void products(const char *name, cudaDat
     cusparseDestroyDnVec(vy);
     cusparseDestroyDnMat(mb);
     cusparseDestroyDnMat(mc);
+}
+
+// Values of 16 bits, sums in floats.
+template <typename T> static void halves(const char *name, cudaDataType type)
+{
+    Matrix<float> a(9, 7, 1);
+    std::vector<float> x = numbers<float>(7, 3), want(9);
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 7; j++)
+            want[i] += a.dense[i * 7 + j] * x[j];
+    std::vector<T> values, narrow;
+    for (float value : a.values)
+        values.push_back(T(value));
+    for (float value : x)
+        narrow.push_back(T(value));
+    Device<int> offsets(a.offsets), columns(a.columns);
+    Device<T> on(values), dx(narrow), dy(std::vector<T>(9));
+    cusparseSpMatDescr_t matrix;
+    cusparseDnVecDescr_t vx, vy;
+    cusparseCreateCsr(&matrix, 9, 7, values.size(), offsets.data, columns.data, on.data,
+                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type);
+    cusparseCreateDnVec(&vx, 7, dx.data, type);
+    cusparseCreateDnVec(&vy, 9, dy.data, type);
+    float one = 1, zero = 0;
+    bool good = done(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, vx, &zero,
+                                  vy, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, NULL));
+    std::vector<float> got;
+    for (T value : dy.get())
+        got.push_back(float(value));
+    say(name, good && same(got, want));
+    cusparseDestroySpMat(matrix);
+    cusparseDestroyDnVec(vx);
+    cusparseDestroyDnVec(vy);
 }
 
 static void sparse_product()
@@ -350,6 +385,8 @@ int main()
     products<float, int>("floats", CUDA_R_32F);
     products<double, long long>("doubles, 64-bit indices", CUDA_R_64F);
     products<C, int>("complex", CUDA_C_32F);
+    halves<__half>("halves", CUDA_R_16F);
+    halves<__nv_bfloat16>("bfloat16", CUDA_R_16BF);
     sparse_product();
     triangular();
     conversions();

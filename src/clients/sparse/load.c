@@ -4,6 +4,7 @@
 #include "clients/sparse/sparse.h"
 
 #include "base/arena.h"
+#include "simt/num_half.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,8 +55,7 @@ static struct number read_one(const char *at, int type)
         double d[2];
         int32_t i;
         int8_t c;
-        _Float16 h;
-        uint16_t b;
+        uint16_t h;
     } bits;
     memcpy(&bits, at, sparse_type_size(type));
     switch (type) {
@@ -76,27 +76,12 @@ static struct number read_one(const char *at, int type)
         number.re = bits.c;
         break;
     case TYPE_F16:
-        number.re = (double)bits.h;
+        number.re = (double)num_f16_widen(bits.h);
         break;
-    default: {
-        uint32_t wide = (uint32_t)bits.b << 16;
-        float value;
-        memcpy(&value, &wide, 4);
-        number.re = (double)value;
-    }
+    default:
+        number.re = (double)num_bf16_widen(bits.h);
     }
     return number;
-}
-
-/* To the nearest, ties to even. */
-static uint16_t to_bfloat(double value)
-{
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, 4);
-    if (isnan(single))
-        return 0x7fff;
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 static void write_one(char *at, int type, struct number number)
@@ -106,8 +91,7 @@ static void write_one(char *at, int type, struct number number)
         double d[2];
         int32_t i;
         int8_t c;
-        _Float16 h;
-        uint16_t b;
+        uint16_t h;
     } bits = {0};
     switch (type) {
     case TYPE_C32:
@@ -127,10 +111,10 @@ static void write_one(char *at, int type, struct number number)
         bits.c = (int8_t)(int64_t)number.re;
         break;
     case TYPE_F16:
-        bits.h = (_Float16)number.re;
+        bits.h = num_f16_narrow((float)number.re);
         break;
     default:
-        bits.b = to_bfloat(number.re);
+        bits.h = num_bf16_narrow((float)number.re);
     }
     memcpy(at, &bits, sparse_type_size(type));
 }
