@@ -241,9 +241,9 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(CLANG_PTX))
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12 libcusolver.so.11 libcusolver.so.12 libnvidia-ml.so.1)
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12 libcusolver.so.11 libcusolver.so.12 libcusparse.so.12 libnvidia-ml.so.1)
 # What programs that ask for no version get; the file names come from CLIENT_LIBS.
-CLIENT_LINKS := $(addprefix $(BUILD)/,libcublas.so libcublasLt.so libcufft.so libcurand.so libcusolver.so libnvidia-ml.so)
+CLIENT_LINKS := $(addprefix $(BUILD)/,libcublas.so libcublasLt.so libcufft.so libcurand.so libcusolver.so libcusparse.so libnvidia-ml.so)
 CLIENTS   := $(CLIENT_LIBS) $(CLIENT_LINKS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
@@ -327,6 +327,13 @@ $(BUILD)/libcusolver.so.%: $(SOLVER_SRC) $(wildcard src/clients/blas/*.h src/cli
 	$(call say,LINK)
 	$(CC) $(ALL) -DCUSOLVER_MAJOR=$* -shared -o $@ $(SOLVER_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcusolver$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+# The same number for CUDA 12 and 13.
+SPARSE_SRC := $(wildcard src/clients/sparse/*.c)
+$(BUILD)/libcusparse.so.%: $(SPARSE_SRC) $(wildcard src/clients/sparse/*.h src/clients/sparse/*.def) src/driver/library_call.h src/clients/sparse/libcusparse%.map $(BASE_OBJ) $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -shared -o $@ $(SPARSE_SRC) $(BASE_OBJ) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/sparse/libcusparse$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 # Without a version of its own: symbols of NVML have none.
 $(BUILD)/libnvidia-ml.so.1: src/clients/nvml.c src/clients/nvml_unsupported.def src/clients/libnvidia-ml1.map $(LIBCUDA) $(FLAGS)

@@ -274,6 +274,7 @@ typedef enum CUaccessProperty_enum {
     CU_ACCESS_PROPERTY_STREAMING = 1,
     CU_ACCESS_PROPERTY_PERSISTING = 2,
 } CUaccessProperty;
+#define CU_GRAPH_COND_ASSIGN_DEFAULT 0x1
 typedef enum CUgraphConditionalNodeType_enum {
     CU_GRAPH_COND_TYPE_IF = 0,
     CU_GRAPH_COND_TYPE_WHILE = 1,

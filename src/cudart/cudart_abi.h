@@ -23,7 +23,7 @@
 
 typedef enum cudaError {
 #define ERROR(name, value, text) name = value,
-#include "cudart/errors.def"
+#include "cuda/runtime_errors.def"
 } cudaError_t;
 
 /* Shared with the driver: the same bits under another name. */
@@ -42,6 +42,7 @@ typedef CUmemLocation cudaMemLocation;
 typedef CUmemPoolProps cudaMemPoolProps;
 typedef CUmemAccessDesc cudaMemAccessDesc;
 typedef CUipcMemHandle cudaIpcMemHandle_t;
+typedef CUipcEventHandle cudaIpcEventHandle_t;
 typedef CUmemPoolPtrExportData cudaMemPoolPtrExportData;
 typedef CUmemcpyAttributes cudaMemcpyAttributes;
 typedef CUlaunchAttribute cudaLaunchAttribute;
@@ -198,6 +199,7 @@ typedef struct cudaGraphNodeParams {
         CUDA_EVENT_RECORD_NODE_PARAMS eventRecord;
         cudaMemAllocNodeParams alloc;
         CUDA_MEM_FREE_NODE_PARAMS free;
+        CUDA_CONDITIONAL_NODE_PARAMS conditional; /* whose ctx CUDA 12 does not have */
     };
     long long reserved2;
 } cudaGraphNodeParams;

@@ -19,7 +19,7 @@ static const struct {
     const char *name, *text;
 } errors[] = {
 #define ERROR(name, value, text) {value, #name, text},
-#include "cudart/errors.def"
+#include "cuda/runtime_errors.def"
 };
 
 static _Thread_local cudaError_t last_error;

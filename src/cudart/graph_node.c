@@ -306,6 +306,7 @@ static cudart_code node_params(const cudaGraphNodeParams *params, CUgraphNodePar
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         for (size_t i = 0; i < sizeof params->reserved1 / sizeof params->reserved1[0]; i++)
             driver->reserved1[i] = params->reserved1[i];
         return 0;
@@ -324,8 +325,28 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph,
         error = cuGraphAddNode_v2(node, graph, dependencies, edges, count, &driver);
     if (!error && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         params->alloc.dptr = driver.alloc.dptr;
+    if (!error && params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        params->conditional.phGraph_out = driver.conditional.phGraph_out;
     return cudart_finish(error);
 }
+
+cudaError_t cudaGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, cudaGraph_t graph,
+                                             unsigned initial, unsigned flags)
+{
+    return CUDART_CALL(
+        cuGraphConditionalHandleCreate(handle, graph, cudart_current_context(), initial, flags));
+}
+
+#if CUDART_VERSION_MAJOR > 12
+cudaError_t cudaGraphConditionalHandleCreate_v2(CUgraphConditionalHandle *handle, cudaGraph_t graph,
+                                                const void *context, unsigned initial,
+                                                unsigned flags)
+{
+    if (context) /* of cudaExecutionCtx..., which is not there either */
+        return cudart_unsupported(__func__);
+    return cudaGraphConditionalHandleCreate(handle, graph, initial, flags);
+}
+#endif
 
 #if CUDART_VERSION_MAJOR == 12
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,

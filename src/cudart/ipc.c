@@ -1,5 +1,5 @@
 /*
- * ipc.c: memory that is shared with other processes, by handles or by pools.
+ * ipc.c: memory and events that are shared with other processes, by handles or by pools.
  */
 #include "cudart/cudart.h"
 
@@ -18,6 +18,16 @@ cudaError_t cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsig
 cudaError_t cudaIpcCloseMemHandle(void *devPtr)
 {
     return CUDART_CALL(cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)devPtr));
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+    return CUDART_CALL(cuIpcGetEventHandle(handle, event));
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+    return CUDART_CALL(cuIpcOpenEventHandle(event, handle));
 }
 
 cudaError_t cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool,

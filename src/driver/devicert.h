@@ -1,15 +1,19 @@
 /*
- * devicert.h: what links need of NVIDIA's device runtime (libcudadevrt, which is machine code), as
- * PTX: the calls by which kernels compiled with -rdc=true, and Numba's, synchronise a grid. The
- * barrier is the one that cooperative_groups.h uses: the second word of the grid's workspace, whose
- * address is in %envreg1 and %envreg2 where the launch was cooperative. Blocks count it up, and the
- * first block's count makes its highest bit flip when all have come.
+ * devicert.h: what links need of NVIDIA's device runtime (libcudadevrt), as PTX; what launches
+ * kernels, and the like, is the machine's (simt/device_runtime.c). Here are the calls by which
+ * kernels compiled with -rdc=true, and Numba's, synchronise a grid. The barrier is the one that
+ * cooperative_groups.h uses: the second word of the grid's workspace, whose address is in %envreg1
+ * and %envreg2 where the launch was cooperative. Blocks count it up, and the first block's count
+ * makes its highest bit flip when all have come.
  */
 #ifndef LOCKSTEP_DRIVER_DEVICERT_H
 #define LOCKSTEP_DRIVER_DEVICERT_H
 
 /* A text that has this word is linked with the functions. */
 #define DEVICERT_MARK "cudaCGGetIntrinsicHandle"
+
+/* NVIDIA's own, which newer libraries have as PTX, has this: it calls what only its driver has. */
+#define DEVICERT_VENDORS_MARK "__cuda_syscall_cnp"
 
 #define DEVICERT_TEXT                                                                              \
     ".version 6.3\n.target sm_70\n.address_size 64\n"                                              \

@@ -3,7 +3,17 @@
  * that takes the time is recorded, launches are counted, so that they last as long as `profile`
  * says.
  */
+#include "driver/shared_event.h"
 #include "driver/timeline.h"
+
+CUevent drv_event_new(CUcontext context, unsigned flags)
+{
+    CUevent event = drv_new(sizeof *event, DRV_EVENT);
+    event->context = context;
+    event->flags = flags;
+    drv_list_add(&context->events, event);
+    return event;
+}
 
 CUresult drv_cuEventCreate(CUevent *event, unsigned flags)
 {
@@ -13,16 +23,27 @@ CUresult drv_cuEventCreate(CUevent *event, unsigned flags)
         return status;
     if (!event || (flags & ~7u))
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags & CU_EVENT_INTERPROCESS)
-        return flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED
-                                               : CUDA_ERROR_INVALID_VALUE;
+    struct drv_shared_event *shared = NULL;
+    if (flags & CU_EVENT_INTERPROCESS) {
+        if (!(flags & CU_EVENT_DISABLE_TIMING))
+            return CUDA_ERROR_INVALID_VALUE;
+        shared = drv_shared_new();
+        if (!shared)
+            return CUDA_ERROR_OPERATING_SYSTEM;
+    }
     drv_enter_lock();
-    *event = drv_new(sizeof **event, DRV_EVENT);
-    (*event)->context = context;
-    (*event)->flags = flags;
-    drv_list_add(&context->events, *event);
+    *event = drv_event_new(context, flags);
+    (*event)->shared = shared;
     drv_leave_lock();
     return CUDA_SUCCESS;
+}
+
+CUresult drv_event_in_graph(CUevent event)
+{
+    if (!event->shared)
+        return CUDA_SUCCESS;
+    drv_remark_once("events that other processes see are not supported in graphs");
+    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 void drv_event_recorded(CUevent event)
@@ -39,6 +60,7 @@ static void event_free(CUevent event)
         event->context->device->timing_events--;
     drv_capture_leave_event(event);
     drv_op_release(event->op);
+    drv_shared_release(event->shared);
     drv_delete(event);
 }
 
@@ -98,11 +120,15 @@ CUresult drv_cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned fla
         status = CUDA_ERROR_INVALID_HANDLE;
     if (status == CUDA_SUCCESS)
         status = drv_capture_refuses_legacy(stream);
+    if (status == CUDA_SUCCESS && stream->capture && flags & CU_EVENT_RECORD_EXTERNAL)
+        status = drv_event_in_graph(event);
     if (status == CUDA_SUCCESS && stream->capture) {
         status = flags & CU_EVENT_RECORD_EXTERNAL ? drv_capture_add(stream, &work, NULL)
                                                   : drv_capture_record(stream, event);
     } else if (status == CUDA_SUCCESS) {
         drv_event_recorded(event);
+        if (event->shared)
+            work = drv_shared_record(event->shared);
         struct drv_op *op = drv_submit(stream, &work, NULL, true);
         drv_capture_leave_event(event);
         drv_op_release(event->op);
@@ -127,10 +153,17 @@ CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
         return status;
     status = drv_capture_refuses_legacy(stream);
     if (status == CUDA_SUCCESS && stream->capture && flags == CU_EVENT_WAIT_EXTERNAL)
+        status = drv_event_in_graph(event);
+    if (status == CUDA_SUCCESS && stream->capture && flags == CU_EVENT_WAIT_EXTERNAL)
         status = drv_capture_add(stream, &work, NULL), handled = true;
     else if (status == CUDA_SUCCESS)
         status = drv_capture_wait(stream, event, &handled);
-    if (status == CUDA_SUCCESS && !handled && event->op)
+    bool waits = event->op != NULL;
+    if (status == CUDA_SUCCESS && !handled && event->shared) {
+        work = drv_shared_wait(event->shared);
+        waits = true;
+    }
+    if (status == CUDA_SUCCESS && !handled && waits)
         drv_op_release(drv_submit(stream, &work, event->op, true));
     drv_leave_lock();
     return status;
@@ -161,7 +194,8 @@ CUresult drv_cuEventQuery(CUevent event)
     CUresult status = event_enter(event);
     if (status != CUDA_SUCCESS)
         return status;
-    if (event->op && event->op->state != DRV_OP_DONE)
+    if ((event->op && event->op->state != DRV_OP_DONE) ||
+        (event->shared && !drv_shared_done(event->shared)))
         status = CUDA_ERROR_NOT_READY;
     else if (event->op)
         drv_timeline_waited(event->context, event->op);
@@ -181,6 +215,15 @@ CUresult drv_cuEventSynchronize(CUevent event)
     CUcontext context = event->context;
     if (event->op)
         status = drv_wait(context, event->op);
+    struct drv_work wait = {0};
+    if (status == CUDA_SUCCESS && drv_alive(event, DRV_EVENT) && event->shared)
+        wait = drv_shared_wait(event->shared);
+    if (wait.kind) {
+        drv_leave_lock();
+        drv_shared_run(&wait);
+        drv_enter_lock();
+        drv_work_clear(&wait);
+    }
     drv_leave_lock();
     simt_flush_printf(context->device->machine);
     return status;

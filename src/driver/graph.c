@@ -2,13 +2,20 @@
  * graph.c: graphs as structures: nodes, edges, clones, queries.
  * What a node does is a struct drv_work (graph_node.c fills it in); running is graph_exec.c's.
  */
-#include "driver/state.h"
+#include "driver/condition.h"
 
 #include "base/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct CUuserObject_st {
+    struct drv_object object;
+    void *pointer;
+    CUhostFn destroy;
+    unsigned references;
+};
 
 static struct drv_list orphans; /* user objects whose graph is gone; released without the lock */
 
@@ -32,8 +39,11 @@ void drv_graph_free(CUgraph graph)
         node_free(graph->nodes.items[i]);
     for (size_t i = 0; i < graph->users.count; i++)
         drv_list_add(&orphans, graph->users.items[i]);
+    for (size_t i = 0; i < graph->conditions.count; i++)
+        drv_condition_release(graph->conditions.items[i]);
     drv_list_free(&graph->nodes);
     drv_list_free(&graph->users);
+    drv_list_free(&graph->conditions);
     drv_delete(graph);
 }
 
@@ -102,8 +112,10 @@ CUresult drv_graph_clone(CUgraph graph, CUgraph *result)
         to->origin = from;
         to->disabled = from->disabled;
         to->work = drv_work_copy(&from->work);
-        if (to->work.kind == DRV_WORK_CHILD)
-            to->work.child->parent = clone;
+        CUgraph const *inside;
+        unsigned count = drv_work_graphs(&to->work, &inside);
+        for (unsigned k = 0; k < count; k++)
+            inside[k]->parent = clone;
         drv_list_add(&clone->nodes, to);
     }
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -145,9 +157,10 @@ bool drv_graph_sort(CUgraph graph)
     if (fine && sorted.count) {
         memcpy(graph->nodes.items, sorted.items, sorted.count * sizeof *sorted.items);
         for (size_t i = 0; i < sorted.count && fine; i++) {
-            CUgraphNode node = sorted.items[i];
-            if (node->work.kind == DRV_WORK_CHILD)
-                fine = drv_graph_sort(node->work.child);
+            CUgraph const *inside;
+            unsigned count = drv_work_graphs(&((CUgraphNode)sorted.items[i])->work, &inside);
+            for (unsigned k = 0; k < count && fine; k++)
+                fine = drv_graph_sort(inside[k]);
         }
     }
     drv_list_free(&sorted);
@@ -182,7 +195,8 @@ CUresult drv_cuGraphClone(CUgraph *clone, CUgraph graph)
     if (!clone || !drv_alive(graph, DRV_GRAPH))
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
-    CUresult status = drv_graph_clone(graph, clone);
+    CUresult status =
+        drv_has_conditional(graph) ? CUDA_ERROR_NOT_SUPPORTED : drv_graph_clone(graph, clone);
     drv_leave_lock();
     return status;
 }

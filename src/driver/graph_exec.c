@@ -3,6 +3,7 @@
  * of its stream; its nodes run one after another in an order that the edges allow, while their
  * modelled time overlaps as the edges let it.
  */
+#include "driver/condition.h"
 #include "driver/timeline.h"
 #include "simt/memory_events.h"
 
@@ -42,8 +43,17 @@ static CUresult instantiate(CUgraphExec *result, CUgraph graph, uint64_t flags,
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     drv_enter_lock();
+    if (drv_conditions_unused(graph)) {
+        drv_leave_lock();
+        *why = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     drv_graph_clone(graph, &copy);
-    if (drv_graph_sort(copy)) {
+    if (drv_conditional_refuses(copy)) {
+        drv_graph_free(copy);
+        *why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        status = CUDA_ERROR_INVALID_VALUE;
+    } else if (drv_graph_sort(copy)) {
         CUgraphExec exec = drv_new(sizeof *exec, DRV_EXEC);
         exec->context = context;
         exec->graph = copy;
@@ -121,8 +131,10 @@ static void launch_events(CUgraph graph, CUstream stream, struct drv_op *launch)
 {
     for (size_t i = 0; i < graph->nodes.count; i++) {
         struct drv_work *work = &((CUgraphNode)graph->nodes.items[i])->work;
-        if (work->kind == DRV_WORK_CHILD)
-            launch_events(work->child, stream, launch);
+        CUgraph const *inside;
+        unsigned count = drv_work_graphs(work, &inside);
+        for (unsigned k = 0; k < count; k++)
+            launch_events(inside[k], stream, launch);
         if ((work->kind != DRV_WORK_WAIT && work->kind != DRV_WORK_RECORD) ||
             !drv_alive(work->event, DRV_EVENT))
             continue;
@@ -224,6 +236,40 @@ static void *join_child(CUcontext context, CUgraph child, struct drv_list *after
     return all;
 }
 
+static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
+                          const struct drv_list *outside);
+
+/* Its bodies one after another, as long as there is one to run. after: what the node comes after,
+ * for watchers. */
+static CUresult run_conditional(CUcontext context, CUgraphNode node, const struct drv_list *after)
+{
+    struct simt_machine *machine = context->device->machine;
+    const struct drv_list *outside = after;
+    struct drv_list last = {0};
+    CUresult status = CUDA_SUCCESS;
+    CUgraph body;
+    void *all = NULL;
+    for (unsigned ran = 0; (body = drv_conditional_next(&node->work.conditional, ran)); ran = 1) {
+        struct drv_list order = {0};
+        for (size_t k = 0; k < outside->count; k++)
+            drv_list_add(&order, outside->items[k]);
+        status = run_nodes(context, body, &node->clock, outside);
+        void *joined = join_child(context, body, &order);
+        drv_list_free(&order);
+        drv_list_free(&last);
+        simt_event_op_release(machine, all);
+        all = joined;
+        if (all)
+            drv_list_add(&last, all);
+        outside = &last;
+        if (status != CUDA_SUCCESS || context->error)
+            break;
+    }
+    node->watched = all ? all : drv_watch_node(context, &(struct drv_work){0}, after);
+    drv_list_free(&last);
+    return status;
+}
+
 /* outside: what the whole graph comes after, for watchers: of a child, what its node does. */
 static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
                           const struct drv_list *outside)
@@ -249,6 +295,8 @@ static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
         } else if (node->work.kind == DRV_WORK_CHILD) {
             status = run_nodes(context, node->work.child, &node->clock, &after);
             node->watched = join_child(context, node->work.child, &after);
+        } else if (node->work.kind == DRV_WORK_CONDITIONAL) {
+            status = run_conditional(context, node, &after);
         } else {
             node->watched = drv_watch_node(context, &node->work, &after);
             simt_event_op_begins(machine, node->watched);
@@ -271,6 +319,7 @@ static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
 CUresult drv_graph_run(CUgraphExec exec, double *clock)
 {
     drv_thread.graph_began = *clock;
+    drv_conditions_begin(exec->graph);
     *clock +=
         2.5e-6; /* a graph launch; its kernels follow faster than single ones: GPU_NODE_SECONDS */
     CUresult status = run_nodes(exec->context, exec->graph, clock, &(struct drv_list){0});
@@ -316,8 +365,12 @@ static CUgraphExecUpdateResult compare(CUgraph old, CUgraph new, CUgraphExecUpda
             return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
         if (a->work.kind != b->work.kind)
             return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-        if (a->work.kind == DRV_WORK_CHILD) {
-            CUgraphExecUpdateResult inside = compare(a->work.child, b->work.child, info);
+        CUgraph const *inside_a, *inside_b;
+        unsigned count = drv_work_graphs(&a->work, &inside_a);
+        if (drv_work_graphs(&b->work, &inside_b) != count)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+        for (unsigned k = 0; k < count; k++) {
+            CUgraphExecUpdateResult inside = compare(inside_a[k], inside_b[k], info);
             if (inside != CU_GRAPH_EXEC_UPDATE_SUCCESS)
                 return inside;
         }
@@ -334,10 +387,13 @@ static void take_over(CUgraph old, CUgraph new)
 {
     for (size_t i = 0; i < old->nodes.count; i++) {
         CUgraphNode a = old->nodes.items[i], b = new->nodes.items[i];
-        if (a->work.kind == DRV_WORK_CHILD) {
-            take_over(a->work.child, b->work.child);
+        CUgraph const *inside_a, *inside_b;
+        unsigned count = drv_work_graphs(&a->work, &inside_a);
+        drv_work_graphs(&b->work, &inside_b);
+        for (unsigned k = 0; k < count; k++)
+            take_over(inside_a[k], inside_b[k]);
+        if (count)
             continue;
-        }
         struct drv_work work = a->work;
         a->work = b->work;
         b->work = work;

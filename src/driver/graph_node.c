@@ -2,7 +2,8 @@
  * graph_node.c: adding nodes: CUDA's parameter structures into work. The way back, and changes, are
  * in graph_params.c.
  */
-#include "driver/state.h"
+#include "driver/condition.h"
+#include "driver/shared_event.h"
 
 #include "base/arena.h"
 
@@ -23,6 +24,8 @@ CUgraphNodeType drv_node_type(CUgraphNode node)
         return CU_GRAPH_NODE_TYPE_HOST;
     case DRV_WORK_CHILD:
         return CU_GRAPH_NODE_TYPE_GRAPH;
+    case DRV_WORK_CONDITIONAL:
+        return CU_GRAPH_NODE_TYPE_CONDITIONAL;
     case DRV_WORK_RECORD:
         return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     case DRV_WORK_WAIT:
@@ -100,7 +103,9 @@ static CUresult host_to_work(CUhostFn function, void *data, struct drv_work *wor
 static CUresult event_to_work(enum drv_work_kind kind, CUevent event, struct drv_work *work)
 {
     *work = (struct drv_work){.kind = kind, .event = event};
-    return drv_alive(event, DRV_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!drv_alive(event, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    return drv_event_in_graph(event);
 }
 
 static CUresult child_to_work(CUgraph child, struct drv_work *work)
@@ -108,6 +113,8 @@ static CUresult child_to_work(CUgraph child, struct drv_work *work)
     *work = (struct drv_work){0};
     if (!drv_alive(child, DRV_GRAPH))
         return CUDA_ERROR_INVALID_VALUE;
+    if (drv_has_conditional(child))
+        return CUDA_ERROR_NOT_SUPPORTED;
     work->kind = DRV_WORK_CHILD;
     drv_graph_clone(child, &work->child);
     work->child->parent = child;
@@ -172,10 +179,7 @@ CUresult drv_params_to_work(CUgraphNodeParams *params, struct drv_work *work)
         work->kind = DRV_WORK_FREE;
         work->address = params->free.dptr;
         return drv_allocation_find(work->address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        drv_remark_once("conditional graph nodes are not supported");
-        return CUDA_ERROR_NOT_SUPPORTED;
-    default:
+    default: /* also conditional nodes: what they are cannot be changed later */
         return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
@@ -191,7 +195,9 @@ static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *be
     if (!node || !drv_alive(graph, DRV_GRAPH) || (count && !before))
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
-    CUresult status = drv_params_to_work(params, &work);
+    CUresult status = params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL
+                          ? drv_conditional_to_work(&params->conditional, graph, &work)
+                          : drv_params_to_work(params, &work);
     if (status == CUDA_SUCCESS)
         status = drv_graph_add(graph, &work, before, count, node);
     if (status == CUDA_SUCCESS && (*node)->work.kind == DRV_WORK_CHILD)

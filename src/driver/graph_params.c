@@ -2,7 +2,7 @@
  * graph_params.c: reads and changes nodes after they were added: parameters, events, attributes, in
  * a graph or in an executable one.
  */
-#include "driver/state.h"
+#include "driver/condition.h"
 
 #include "base/arena.h"
 
@@ -120,8 +120,10 @@ static CUgraphNode node_in(CUgraph graph, CUgraphNode original)
         CUgraphNode node = graph->nodes.items[i], inside = NULL;
         if (node->origin == original)
             return node;
-        if (node->work.kind == DRV_WORK_CHILD)
-            inside = node_in(node->work.child, original);
+        CUgraph const *graphs;
+        unsigned count = drv_work_graphs(&node->work, &graphs);
+        for (unsigned k = 0; k < count && !inside; k++)
+            inside = node_in(graphs[k], original);
         if (inside)
             return inside;
     }

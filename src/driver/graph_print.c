@@ -1,7 +1,7 @@
 /*
  * graph_print.c: cuGraphDebugDotPrint: a graph as a file for Graphviz.
  */
-#include "driver/state.h"
+#include "driver/condition.h"
 
 #include <stdio.h>
 
@@ -46,8 +46,10 @@ static void print_graph(FILE *file, CUgraph graph, unsigned *next, unsigned flag
     fprintf(file, "  }\n");
     for (size_t i = 0; i < graph->nodes.count; i++) {
         CUgraphNode node = graph->nodes.items[i];
-        if (node->work.kind == DRV_WORK_CHILD)
-            print_graph(file, node->work.child, next, flags);
+        CUgraph const *inside;
+        unsigned count = drv_work_graphs(&node->work, &inside);
+        for (unsigned k = 0; k < count; k++)
+            print_graph(file, inside[k], next, flags);
     }
 }
 

@@ -43,10 +43,10 @@ static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size
         *message = broken ? lk_format("%s", broken) : say_no_ptx(gpu, &content);
         return broken ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
-    if (content.newer)
+    *text = fatbin_unpack(&best, text_size, &broken);
+    if (*text && content.newer && !ptxlink_is_device_runtime(*text, *text_size))
         drv_remark_once("kernels of this program have machine code for this GPU, which the machine "
                         "cannot run, and PTX for newer ones, which runs in its place");
-    *text = fatbin_unpack(&best, text_size, &broken);
     if (*text)
         return CUDA_SUCCESS;
     *message = lk_format("%s", broken);

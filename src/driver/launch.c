@@ -2,6 +2,7 @@
  * launch.c: kernel launches: what a GPU refuses, how parameters are packed, and what a fault
  * becomes.
  */
+#include "driver/children.h"
 #include "driver/engine.h"
 #include "driver/timeline.h"
 #include "driver/times.h"
@@ -173,14 +174,16 @@ uint64_t lk_driver_sample(uint64_t instructions)
     return sampled_launches;
 }
 
-CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock)
+CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
+                      struct simt_children *children, double *clock)
 {
     struct simt_machine *machine = context->device->machine;
     struct simt_launch launch = {.kernel = kernel->function->kernel,
                                  .dynamic_shared = kernel->shared,
                                  .params = kernel->params,
                                  .cooperative = kernel->cooperative,
-                                 .sample_instructions = sample_instructions};
+                                 .sample_instructions = sample_instructions,
+                                 .children = children};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
     bool wanted = context->device->timing_events > 0;
@@ -216,6 +219,14 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
         seconds -= GPU_LAUNCH_SECONDS - GPU_NODE_SECONDS;
     drv_model_kernel(context, share, kernel->cooperative, seconds, clock);
     return fault_error(kind);
+}
+
+CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock)
+{
+    struct simt_children children;
+    drv_children_open(&children, context, kernel->function);
+    CUresult status = drv_grid_run(context, kernel, &children, clock);
+    return drv_children_run(context, kernel->function, &children, status, clock);
 }
 
 /* Entry points --------------------------------------------------------------------------------- */

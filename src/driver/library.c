@@ -2,6 +2,7 @@
  * library.c: libraries and their kernels: modules that belong to no context. The PTX is kept; each
  * context that asks for something of it gets a module of its own.
  */
+#include "driver/image.h"
 #include "driver/state.h"
 
 #include "base/arena.h"

@@ -29,13 +29,26 @@ static double peak_of(const struct gpu_info *gpu, enum lk_library_unit unit)
 }
 
 /* The roofline: as long as the slower of arithmetic and memory takes. */
-void drv_model_library(CUcontext context, const struct drv_library_work *library, double *clock)
+static void model(CUcontext context, const struct drv_library_work *library, double *clock)
 {
     const struct gpu_info *gpu = context->device->gpu;
     double compute = library->operations / (EFFICIENCY * peak_of(gpu, library->unit));
     double memory = library->bytes / (EFFICIENCY * gpu->memory_gb_s * 1e9);
     double seconds = KERNEL_SECONDS + (compute > memory ? compute : memory);
     drv_model_kernel(context, 1, false, seconds, clock);
+}
+
+static __thread const char *running; /* the call that runs in this thread, also in a graph */
+
+CUresult drv_library_run(CUcontext context, const struct drv_library_work *library, double *clock)
+{
+    running = library->name;
+    drv_thread.library_failed = false;
+    drv_thread.in_callback = true;
+    library->function(library->data);
+    drv_thread.in_callback = false;
+    model(context, library, clock);
+    return drv_thread.library_failed ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }
 
 EXPORT CUresult lk_library_call(CUstream stream, const struct lk_library_call *call)
@@ -70,10 +83,17 @@ EXPORT void *lk_library_bytes(const void *address, size_t size)
     if (bytes || !is_device_range(at))
         return bytes ? bytes : (void *)(uintptr_t)address;
     if (!drv_thread.library_failed && size)
-        drv_remark("%s: %zu bytes at 0x%llx are not in an allocation",
-                   drv_thread.op->work.library.name, size, (unsigned long long)at);
+        drv_remark("%s: %zu bytes at 0x%llx are not in an allocation", running, size,
+                   (unsigned long long)at);
     drv_thread.library_failed |= size != 0;
     return NULL;
+}
+
+EXPORT void lk_library_fail(const char *why)
+{
+    if (!drv_thread.library_failed)
+        drv_remark("%s: %s", running, why);
+    drv_thread.library_failed = true;
 }
 
 EXPORT void lk_library_wrote(const void *address, size_t size)

@@ -42,6 +42,8 @@ void lk_library_wrote(const void *address, size_t size);
  * up. False if there is not enough memory. */
 struct tensor_product;
 bool lk_library_tensor_product(const struct tensor_product *product);
+/* For the function: it fails, as a kernel that leaves its memory does; why: what is printed. */
+void lk_library_fail(const char *why);
 /* Makes the first device's primary context current if there is no context. */
 CUresult lk_library_context(void);
 

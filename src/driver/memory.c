@@ -2,7 +2,7 @@
  * memory.c: the program's allocations: device, pinned, managed and registered memory.
  * simt holds the bytes; this file knows who owns them and what CUDA reports about them.
  */
-#include "driver/state.h"
+#include "driver/virtual.h"
 
 #include "base/arena.h"
 #include "simt/memory_events.h"

@@ -1,6 +1,7 @@
 /*
  * module.c: modules: PTX loaded into a context's machine, their kernels and variables.
  */
+#include "driver/image.h"
 #include "driver/state.h"
 
 #include "base/arena.h"

@@ -355,21 +355,29 @@ static char *merge(const char *const *texts, const size_t *sizes, size_t count, 
     return out.data ? out.data : lk_alloc_zeroed(1);
 }
 
-/* With our device runtime if a text calls it. */
+bool ptxlink_is_device_runtime(const char *text, size_t size)
+{
+    return memmem(text, size, DEVICERT_VENDORS_MARK, strlen(DEVICERT_VENDORS_MARK)) != NULL;
+}
+
+/* Without NVIDIA's device runtime, and with ours if a text calls it. */
 char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size)
 {
     bool calls = false;
-    for (size_t i = 0; i < count; i++)
-        calls = calls || memmem(texts[i], sizes[i], DEVICERT_MARK, strlen(DEVICERT_MARK));
-    if (!calls)
-        return merge(texts, sizes, count, size);
     const char **all = lk_alloc((count + 1) * sizeof *all);
-    size_t *all_sizes = lk_alloc((count + 1) * sizeof *all_sizes);
-    memcpy(all, texts, count * sizeof *all);
-    memcpy(all_sizes, sizes, count * sizeof *all_sizes);
-    all[count] = DEVICERT_TEXT;
-    all_sizes[count] = strlen(DEVICERT_TEXT);
-    char *merged = merge(all, all_sizes, count + 1, size);
+    size_t *all_sizes = lk_alloc((count + 1) * sizeof *all_sizes), kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ptxlink_is_device_runtime(texts[i], sizes[i]))
+            continue;
+        calls = calls || memmem(texts[i], sizes[i], DEVICERT_MARK, strlen(DEVICERT_MARK));
+        all[kept] = texts[i];
+        all_sizes[kept++] = sizes[i];
+    }
+    if (calls || !kept) {
+        all[kept] = DEVICERT_TEXT;
+        all_sizes[kept++] = strlen(DEVICERT_TEXT);
+    }
+    char *merged = merge(all, all_sizes, kept, size);
     free(all);
     free(all_sizes);
     return merged;

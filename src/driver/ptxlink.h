@@ -5,9 +5,13 @@
 #ifndef LOCKSTEP_DRIVER_PTXLINK_H
 #define LOCKSTEP_DRIVER_PTXLINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* malloc'd, NUL-terminated; always some text. What is wrong with it, the PTX parser will say. */
 char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size);
+
+/* Is it NVIDIA's device runtime, which cannot run here? A merge leaves it out. */
+bool ptxlink_is_device_runtime(const char *text, size_t size);
 
 #endif

@@ -89,8 +89,11 @@ enum drv_work_kind {
     DRV_WORK_FREE,
     DRV_WORK_WAIT_VALUE,
     DRV_WORK_WRITE_VALUE,
-    DRV_WORK_CHILD, /* graph nodes only */
-    DRV_WORK_GRAPH  /* stream operations only */
+    DRV_WORK_SHARED_RECORD, /* of an event that other processes see */
+    DRV_WORK_SHARED_WAIT,
+    DRV_WORK_CHILD,       /* graph nodes only */
+    DRV_WORK_CONDITIONAL, /* graph nodes only */
+    DRV_WORK_GRAPH        /* stream operations only */
 };
 
 struct drv_kernel_work {
@@ -129,6 +132,13 @@ struct drv_graph_memory { /* shared by a graph's allocation nodes and their clon
     CUDA_MEM_ALLOC_NODE_PARAMS params;
 };
 
+struct drv_conditional_work { /* condition.c */
+    struct drv_condition *condition;
+    CUgraphConditionalNodeType type;
+    unsigned size;
+    CUgraph *bodies; /* [size], owned */
+};
+
 struct drv_library_work {
     const char *name;
     void (*function)(void *data);
@@ -137,8 +147,6 @@ struct drv_library_work {
     double operations, bytes;
     enum lk_library_unit unit;
 };
-/* Its time by roofline. */
-void drv_model_library(CUcontext context, const struct drv_library_work *library, double *clock);
 
 struct drv_work {
     enum drv_work_kind kind;
@@ -165,7 +173,12 @@ struct drv_work {
             unsigned flags;
             bool wide;
         } value;
+        struct {
+            struct drv_shared_event *event;
+            uint64_t number; /* of the record */
+        } shared;
         CUgraph child;
+        struct drv_conditional_work conditional;
         struct {
             CUgraphExec exec;
         } graph;
@@ -280,8 +293,9 @@ struct CUevent_st {
     struct drv_object object;
     CUcontext context;
     unsigned flags;
-    bool is_timing;    /* one of the device's timing_events */
-    struct drv_op *op; /* its latest record; NULL: never recorded */
+    bool is_timing;                  /* one of the device's timing_events */
+    struct drv_op *op;               /* its latest record; NULL: never recorded */
+    struct drv_shared_event *shared; /* NULL: this process's own */
     struct drv_capture *capture;
     struct drv_list capture_nodes;
 };
@@ -402,7 +416,6 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
 struct drv_allocation *drv_allocation_adopt(CUcontext context, CUdeviceptr address, size_t size,
                                             enum simt_memory_kind kind);
 void drv_allocation_free(struct drv_allocation *allocation);
-void drv_imported_unmap(const struct drv_allocation *allocation);
 void drv_allocation_give_to_graph(CUdeviceptr address);
 void drv_memory_forget(CUcontext context); /* frees all that the context allocated */
 /* A copy or memset that is refused: for watchers. */
@@ -487,9 +500,6 @@ void drv_jit_log(struct drv_jit *jit, const char *error);
 /* PTX text (malloc'd, with size) out of whatever cuModuleLoadData takes. */
 CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
                           size_t *text_size, char **message);
-/* Registers per thread that our linker's output was limited to; 0: not limited, or another image.
- */
-unsigned drv_linked_registers(const void *image);
 CUresult drv_module_load_ptx(CUcontext context, const char *text, size_t size, struct drv_jit *jit,
                              CUmodule *result);
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
@@ -526,10 +536,11 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     struct drv_object object;
     struct drv_list nodes;
-    struct drv_list users; /* CUuserObject, one entry a reference */
+    struct drv_list users;      /* CUuserObject, one entry a reference */
+    struct drv_list conditions; /* handles for conditional nodes that were made for it */
     unsigned next_id;
     CUgraph origin; /* cloned from */
-    CUgraph parent; /* child graph node's: not the user's to destroy */
+    CUgraph parent; /* of a child graph, or a body: not the user's to destroy */
 };
 
 struct CUgraphExec_st {
@@ -540,13 +551,6 @@ struct CUgraphExec_st {
     unsigned pending; /* launches not done */
     bool destroyed;
     struct drv_op *last;
-};
-
-struct CUuserObject_st {
-    struct drv_object object;
-    void *pointer;
-    CUhostFn destroy;
-    unsigned references;
 };
 
 CUgraph drv_graph_new(void);

@@ -61,7 +61,8 @@ static unsigned written;
 static bool is_shown(const struct drv_work *work)
 {
     return work->kind != DRV_WORK_EMPTY && work->kind != DRV_WORK_ALLOC &&
-           work->kind != DRV_WORK_FREE && work->kind != DRV_WORK_CHILD;
+           work->kind != DRV_WORK_FREE && work->kind != DRV_WORK_CHILD &&
+           work->kind != DRV_WORK_CONDITIONAL;
 }
 
 static const char *kind_word(const struct drv_work *work)
@@ -74,6 +75,8 @@ static const char *kind_word(const struct drv_work *work)
                                         [DRV_WORK_LIBRARY] = "library call",
                                         [DRV_WORK_RECORD] = "event",
                                         [DRV_WORK_WAIT] = "event wait",
+                                        [DRV_WORK_SHARED_RECORD] = "event",
+                                        [DRV_WORK_SHARED_WAIT] = "event wait",
                                         [DRV_WORK_WAIT_VALUE] = "value wait",
                                         [DRV_WORK_WRITE_VALUE] = "value",
                                         [DRV_WORK_GRAPH] = "graph"};

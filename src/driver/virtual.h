@@ -35,4 +35,7 @@ int drv_pool_file(CUmemoryPool pool);
 bool drv_pool_may_share(CUmemoryPool pool);
 struct drv_device *drv_pool_device(CUmemoryPool pool);
 
+/* ipc.c: an allocation of another process is no longer shown. */
+void drv_imported_unmap(const struct drv_allocation *allocation);
+
 #endif

@@ -3,7 +3,9 @@
  * Kernels, copies and fills run in launch.c, copy.c and fill.c; the small kinds are here.
  */
 #include "base/arena.h"
-#include "driver/state.h"
+#include "driver/condition.h"
+#include "driver/engine.h"
+#include "driver/shared_event.h"
 #include "simt/memory_events.h"
 
 #include <stdlib.h>
@@ -34,6 +36,13 @@ void drv_work_clear(struct drv_work *work)
     case DRV_WORK_CHILD:
         drv_graph_free(work->child);
         break;
+    case DRV_WORK_SHARED_RECORD:
+    case DRV_WORK_SHARED_WAIT:
+        drv_shared_release(work->shared.event);
+        break;
+    case DRV_WORK_CONDITIONAL:
+        drv_conditional_clear(&work->conditional);
+        break;
     default:
         break;
     }
@@ -63,40 +72,42 @@ struct drv_work drv_work_copy(const struct drv_work *work)
         if (drv_graph_clone(work->child, &copy.child) == CUDA_SUCCESS)
             copy.child->parent = work->child->parent;
         break;
+    case DRV_WORK_CONDITIONAL:
+        drv_conditional_copy(&copy.conditional);
+        break;
     default:
         break;
     }
     return copy;
 }
 
-static bool graph_any(CUgraph graph, bool (*test)(const struct drv_work *work))
+/* Is it so for a node of a graph in it? */
+static bool any_inside(const struct drv_work *work, bool (*test)(const struct drv_work *work))
 {
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        CUgraphNode node = graph->nodes.items[i];
-        if (test(&node->work))
-            return true;
+    CUgraph const *graphs = NULL;
+    unsigned count = drv_work_graphs(work, &graphs);
+    if (work->kind == DRV_WORK_GRAPH) {
+        graphs = &work->graph.exec->graph;
+        count = 1;
     }
+    for (unsigned k = 0; k < count; k++)
+        for (size_t i = 0; i < graphs[k]->nodes.count; i++)
+            if (test(&((CUgraphNode)graphs[k]->nodes.items[i])->work))
+                return true;
     return false;
 }
 
 bool drv_work_uses_machine(const struct drv_work *work)
 {
-    if (work->kind == DRV_WORK_GRAPH)
-        return graph_any(work->graph.exec->graph, drv_work_uses_machine);
-    if (work->kind == DRV_WORK_CHILD)
-        return graph_any(work->child, drv_work_uses_machine);
-    return work->kind == DRV_WORK_KERNEL;
+    return work->kind == DRV_WORK_KERNEL || any_inside(work, drv_work_uses_machine);
 }
 
 /* Runs the program's own code, or may wait for it: not for a thread that is inside a call. */
 bool drv_work_calls_host(const struct drv_work *work)
 {
-    if (work->kind == DRV_WORK_GRAPH)
-        return graph_any(work->graph.exec->graph, drv_work_calls_host);
-    if (work->kind == DRV_WORK_CHILD)
-        return graph_any(work->child, drv_work_calls_host);
     return work->kind == DRV_WORK_HOST || work->kind == DRV_WORK_CALLBACK ||
-           work->kind == DRV_WORK_WAIT_VALUE;
+           work->kind == DRV_WORK_WAIT_VALUE || work->kind == DRV_WORK_SHARED_WAIT ||
+           any_inside(work, drv_work_calls_host);
 }
 
 static void run_host(CUhostFn function, void *data)
@@ -162,10 +173,7 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
         *clock += 5e-6;
         return CUDA_SUCCESS;
     case DRV_WORK_LIBRARY:
-        drv_thread.library_failed = false;
-        run_host(work->library.function, work->library.data);
-        drv_model_library(context, &work->library, clock);
-        return drv_thread.library_failed ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+        return drv_library_run(context, &work->library, clock);
     case DRV_WORK_CALLBACK:
         drv_thread.in_callback = true;
         work->callback.function(work->callback.stream, context->error, work->callback.data);
@@ -176,6 +184,10 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
     case DRV_WORK_WRITE_VALUE:
         *clock += 1e-6;
         return run_value(context, work);
+    case DRV_WORK_SHARED_RECORD:
+    case DRV_WORK_SHARED_WAIT:
+        drv_shared_run(work);
+        return CUDA_SUCCESS;
     case DRV_WORK_FREE: {
         drv_enter_lock();
         struct drv_allocation *allocation = drv_allocation_find(work->address);

@@ -1,52 +1,12 @@
 /*
  * builtin.c: functions that kernels call and the machine provides: vprintf, malloc, free and
- * __assertfail. They run lane after lane, and read their arguments as the caller laid them out.
+ * __assertfail. Calls of the device runtime are in device_runtime.c.
  */
+#include "simt/builtin.h"
 #include "simt/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Arguments
- * ------------------------------------------------------------------------------------------ */
-
-static uint64_t argument(struct simt_warp *w, const struct simt_call *call, uint32_t index,
-                         uint32_t lane)
-{
-    uint64_t value = 0;
-    if (index >= call->argument_count)
-        return 0;
-    const struct simt_place *place = &call->arguments[index];
-    uint32_t bytes = place->bytes < 8 ? place->bytes : 8;
-    if (place->in_register)
-        memcpy(&value, w->regs + place->offset + lane * place->bytes, bytes);
-    else
-        memcpy(&value,
-               simt_state(w)->local + (size_t)lane * w->block->launch->local_stride +
-                   w->path->frame->local_base + place->offset,
-               bytes);
-    return value;
-}
-
-static void give_back(struct simt_warp *w, const struct simt_call *call, uint32_t lane,
-                      uint64_t value)
-{
-    if (!call->return_count)
-        return;
-    const struct simt_place *place = &call->returns[0];
-    uint32_t bytes = place->bytes < 8 ? place->bytes : 8;
-    if (place->in_register)
-        memcpy(w->regs + place->offset + lane * place->bytes, &value, bytes);
-    else
-        memcpy(simt_state(w)->local + (size_t)lane * w->block->launch->local_stride +
-                   w->path->frame->local_base + place->offset,
-               &value, bytes);
-}
-
-static const struct simt_call *call_of(const struct simt_inst *in)
-{
-    return (const struct simt_call *)(const void *)in->list;
-}
 
 /* A string in device memory; false after a fault. */
 static bool read_string(struct simt_warp *w, const struct simt_inst *in, uint64_t address, int lane,
@@ -236,7 +196,7 @@ static void print_format(struct print_arguments *arguments, const char *format, 
 
 static const struct simt_inst *run_vprintf(struct simt_warp *w, const struct simt_inst *in)
 {
-    const struct simt_call *call = call_of(in);
+    const struct simt_call *call = builtin_call(in);
     struct simt_machine *machine = w->block->launch->machine;
     struct lk_buf out = {0};
     bool failed = false;
@@ -244,13 +204,13 @@ static const struct simt_inst *run_vprintf(struct simt_warp *w, const struct sim
         if (!SIMT_ACTIVE(lane))
             continue;
         struct lk_buf format = {0};
-        struct print_arguments arguments = {w, in,   lane, argument(w, call, 1, (uint32_t)lane),
-                                            0, false};
-        failed = !read_string(w, in, argument(w, call, 0, (uint32_t)lane), lane, &format);
+        struct print_arguments arguments = {
+            w, in, lane, builtin_argument(w, call, 1, (uint32_t)lane), 0, false};
+        failed = !read_string(w, in, builtin_argument(w, call, 0, (uint32_t)lane), lane, &format);
         if (!failed)
             print_format(&arguments, format.data, &out);
         failed |= arguments.failed;
-        give_back(w, call, (uint32_t)lane, arguments.count);
+        builtin_return(w, call, (uint32_t)lane, arguments.count);
         lk_buf_free(&format);
     }
     pthread_mutex_lock(&machine->print_lock);
@@ -279,7 +239,7 @@ void simt_flush_printf(struct simt_machine *machine)
 
 static const struct simt_inst *run_assertfail(struct simt_warp *w, const struct simt_inst *in)
 {
-    const struct simt_call *call = call_of(in);
+    const struct simt_call *call = builtin_call(in);
     const uint32_t *size = w->block->launch->launch->block;
     int first = __builtin_ctz(w->mask);
     for (int lane = 0; lane < SIMT_LANES; lane++) {
@@ -289,14 +249,15 @@ static const struct simt_inst *run_assertfail(struct simt_warp *w, const struct 
         static const uint32_t places[3] = {0, 1, 3};
         bool read = true;
         for (int i = 0; i < 3 && read; i++)
-            read = read_string(w, in, argument(w, call, places[i], (uint32_t)lane), lane, &text[i]);
+            read = read_string(w, in, builtin_argument(w, call, places[i], (uint32_t)lane), lane,
+                               &text[i]);
         uint32_t thread = w->index * SIMT_LANES + (uint32_t)lane;
         if (read)
-            fprintf(stderr,
-                    "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                    text[1].data, (unsigned)argument(w, call, 2, (uint32_t)lane), text[2].data,
-                    w->block->index[0], w->block->index[1], w->block->index[2], thread % size[0],
-                    thread / size[0] % size[1], thread / size[0] / size[1], text[0].data);
+            fprintf(
+                stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                text[1].data, (unsigned)builtin_argument(w, call, 2, (uint32_t)lane), text[2].data,
+                w->block->index[0], w->block->index[1], w->block->index[2], thread % size[0],
+                thread / size[0] % size[1], thread / size[0] / size[1], text[0].data);
         for (int i = 0; i < 3; i++)
             lk_buf_free(&text[i]);
         if (!read)
@@ -340,39 +301,49 @@ static uint64_t heap_alloc(struct simt_machine *machine, uint64_t size)
     return simt_memory_alloc(&machine->memory, size, SIMT_MEMORY_DEVICE, SIMT_OWNER_HEAP);
 }
 
+uint64_t builtin_heap_malloc(struct simt_warp *w, const struct simt_inst *in, int lane,
+                             uint64_t size)
+{
+    uint64_t address = heap_alloc(w->block->launch->machine, size);
+    if (address)
+        simt_watch_heap(w, in, lane, WATCH_HEAP_ALLOCATED, address, size);
+    return address;
+}
+
+bool builtin_heap_free(struct simt_warp *w, const struct simt_inst *in, int lane, uint64_t address)
+{
+    struct simt_machine *machine = w->block->launch->machine;
+    struct simt_allocation found;
+    if (!simt_memory_find(&machine->memory, address, &found) || found.address != address ||
+        !simt_memory_free(&machine->memory, address, SIMT_OWNER_HEAP)) {
+        simt_watch_heap(w, in, lane, WATCH_HEAP_BAD_FREE, address, 0);
+        simt_raise(w, in, SIMT_FAULT_TRAP, lane, "free of 0x%llx, which device malloc did not give",
+                   (unsigned long long)address);
+        return false;
+    }
+    simt_watch_heap(w, in, lane, WATCH_HEAP_FREED, address, 0);
+    atomic_fetch_sub(&heap_of(machine)->used, found.size);
+    return true;
+}
+
 static const struct simt_inst *run_malloc(struct simt_warp *w, const struct simt_inst *in)
 {
-    const struct simt_call *call = call_of(in);
-    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
-        if (!SIMT_ACTIVE(lane))
-            continue;
-        uint64_t size = argument(w, call, 0, lane);
-        uint64_t address = heap_alloc(w->block->launch->machine, size);
-        give_back(w, call, lane, address);
-        if (address)
-            simt_watch_heap(w, in, (int)lane, WATCH_HEAP_ALLOCATED, address, size);
-    }
+    const struct simt_call *call = builtin_call(in);
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+        if (SIMT_ACTIVE(lane))
+            builtin_return(
+                w, call, lane,
+                builtin_heap_malloc(w, in, (int)lane, builtin_argument(w, call, 0, lane)));
     return in + 1;
 }
 
 static const struct simt_inst *run_free(struct simt_warp *w, const struct simt_inst *in)
 {
-    const struct simt_call *call = call_of(in);
-    struct simt_machine *machine = w->block->launch->machine;
+    const struct simt_call *call = builtin_call(in);
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
-        uint64_t address = SIMT_ACTIVE(lane) ? argument(w, call, 0, lane) : 0;
-        if (!address)
-            continue;
-        struct simt_allocation found;
-        if (!simt_memory_find(&machine->memory, address, &found) || found.address != address ||
-            !simt_memory_free(&machine->memory, address, SIMT_OWNER_HEAP)) {
-            simt_watch_heap(w, in, (int)lane, WATCH_HEAP_BAD_FREE, address, 0);
-            return simt_raise(w, in, SIMT_FAULT_TRAP, (int)lane,
-                              "free of 0x%llx, which device malloc did not give",
-                              (unsigned long long)address);
-        }
-        simt_watch_heap(w, in, (int)lane, WATCH_HEAP_FREED, address, 0);
-        atomic_fetch_sub(&heap_of(machine)->used, found.size);
+        uint64_t address = SIMT_ACTIVE(lane) ? builtin_argument(w, call, 0, lane) : 0;
+        if (address && !builtin_heap_free(w, in, (int)lane, address))
+            return NULL;
     }
     return in + 1;
 }
@@ -389,5 +360,5 @@ simt_body *simt_builtin(const char *name)
     for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
         if (strcmp(builtins[i].name, name) == 0)
             return builtins[i].run;
-    return NULL;
+    return simt_builtin_runtime(name);
 }

@@ -200,7 +200,8 @@ static void add_callees(struct decoder *decoder, const struct ptx_function *func
         const struct ptx_inst *inst = &function->insts[i];
         for (unsigned k = 0; k < inst->operand_count; k++) {
             decode_note_shared(decoder, &inst->operands[k]);
-            if (inst->operands[k].kind == PTX_OPERAND_FUNCTION)
+            if (inst->operands[k].kind == PTX_OPERAND_FUNCTION &&
+                !inst->operands[k].function->is_entry) /* a kernel is launched, not called */
                 add_function(decoder, inst->operands[k].function);
         }
         if (inst->op == PTX_OP_CALL && inst->operands[1].kind != PTX_OPERAND_FUNCTION)

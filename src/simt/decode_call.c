@@ -11,7 +11,7 @@ static const struct simt_inst *run_undefined_call(struct simt_warp *w, const str
     bool runtime = strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0;
     return simt_raise(w, in, SIMT_FAULT_UNSUPPORTED, -1,
                       "call of %s, which the module does not define (%s)", name,
-                      runtime ? "device runtime calls such as dynamic parallelism are not supported"
+                      runtime ? "this call of the device runtime is not supported"
                               : "is its object file or library linked, and compiled with PTX, as "
                                 "by -gencode arch=compute_90,code=compute_90?");
 }

@@ -15,6 +15,7 @@
 struct simt_machine;
 struct simt_module;
 struct simt_kernel;
+struct simt_children;
 
 /* What went wrong; the driver turns it into the error that a GPU gives. */
 enum simt_fault_kind {
@@ -167,6 +168,7 @@ struct simt_launch {
      * warps, and what ran stands for the rest. Results are incomplete then. 0: all blocks run. */
     uint64_t sample_instructions;
     double starts; /* when, in modelled seconds; earlier than what ran before: right after it */
+    struct simt_children *children; /* what its threads launch (children.h); NULL: they may not */
 };
 
 struct simt_stats { /* of one launch; cheap, always on */

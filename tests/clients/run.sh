@@ -133,6 +133,15 @@ else
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
         "$LOCKSTEP" profile "$work/libraries"
 fi
+if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cusparse.h" ]; then
+    skip sparse "there is no toolkit with cuSPARSE"
+else
+    "$NVCC" "$here/sparse.cu" -lcusparse -o "$work/sparse"
+    expect sparse 0 '^ok floats.*ok sparse times sparse.*ok lower triangle.*ok a column outside.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/sparse"
+    expect sparse-in-profiles 0 'library calls +[0-9]+ x cusparseSpMV, .* by roofline' \
+        "$LOCKSTEP" profile "$work/sparse"
+fi
 
 if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cusparse.h" ]; then
     skip machine-code-library "there is no toolkit with cuSPARSE"

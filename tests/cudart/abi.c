@@ -165,7 +165,7 @@ static const struct row rows[] = {
     VALUE(cudaDeviceSyncMemops) VALUE(cudaHostAllocMapped) VALUE(cudaHostRegisterMapped)
     VALUE(cudaInitDeviceFlagsAreValid)
 #define ERROR(name, value, text) VALUE(name)
-#include "cudart/errors.def"
+#include "cuda/runtime_errors.def"
 };
 /* clang-format on */
 
