@@ -187,6 +187,16 @@ struct tiles {
         leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
     }
 
+    /* Until the place of a tile's box `number` is free again. Boxes take turns at LEAVING places,
+     * and of an odd number of them the last has the place where the next tile's first goes. */
+    static __device__ __forceinline__ void wait_for_place(int number)
+    {
+        if (number == 0 && BOXES % LEAVING != 0)
+            tma_store_wait_read<0>();
+        else
+            tma_store_wait_read<LEAVING - 1>();
+    }
+
     static __device__ __forceinline__ void sync_consumer(int group)
     {
         asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
@@ -206,7 +216,7 @@ struct tiles {
         bool asks = threadIdx.x % 128 == 0;
         unsigned char *from = s.out[group][NUMBER % LEAVING];
         if (asks)
-            tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+            wait_for_place(NUMBER);
         sync_consumer(group);
 #pragma unroll
         for (int i = 0; i < 4 && NUMBER * 64 + i * 16 < BN; i++) {

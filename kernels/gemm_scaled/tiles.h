@@ -201,6 +201,16 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
 
     /* Results -----------------------------------------------------------------------------------*/
 
+    /* Until the place of a tile's box `number` is free again. Boxes take turns at LEAVING places,
+     * and of an odd number of them the last has the place where the next tile's first goes. */
+    static __device__ __forceinline__ void wait_for_place(int number)
+    {
+        if (number == 0 && BN / 64 % LEAVING != 0)
+            tma_store_wait_read<0>();
+        else
+            tma_store_wait_read<LEAVING - 1>();
+    }
+
     static __device__ __forceinline__ void sync_consumer(int group)
     {
         asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
@@ -233,14 +243,15 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
     }
 
     /* Through shared memory to the TMA unit. */
-    static __device__ __forceinline__ void store_by_tma(const scaled_arguments &g,
-                                                        unsigned char *from, const sum *of,
-                                                        place tile, int group)
+    static __device__ __forceinline__ void store_by_tma(const scaled_arguments &g, stages &s,
+                                                        int number, const sum *of, place tile,
+                                                        int group)
     {
         bool asks = threadIdx.x % 128 == 0;
+        unsigned char *from = s.out[group][number % LEAVING];
         unsigned to = shared_address(from);
         if (asks)
-            tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+            wait_for_place(number);
         sync_consumer(group);
         if (g.stored == STORE_BF16)
             results::template put_16<true>(to, of);
@@ -283,7 +294,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
             if (!PLAIN && g.stores_directly)
                 results::store_directly(g, sums + 32 * box, at);
             else
-                store_by_tma(g, s.out[group][box % LEAVING], sums + 32 * box, tile, group);
+                store_by_tma(g, s, box, sums + 32 * box, tile, group);
         }
     }
 
@@ -381,7 +392,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         unsigned char *from = s.out[group][BOX_AT % LEAVING];
         unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
         if (asks)
-            tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+            wait_for_place(BOX_AT);
         sync_consumer(group);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
