@@ -7,7 +7,7 @@
 #ifndef LOCKSTEP_KERNELS_GEMM_FUSED_TILES_H
 #define LOCKSTEP_KERNELS_GEMM_FUSED_TILES_H
 
-#include "generic.h"
+#include "tile_epilogue.h"
 
 enum {
     BM = 128,
@@ -22,6 +22,10 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
 struct tiles {
     typedef typename numbers::stored stored;
     static const int BOXES = (BN + 63) / 64;
+    /* Products of a stage; the columns of a tile's left half. */
+    static const int STEPS = BK / 16, LEFT = BN > 128 ? 128 : 64, RIGHT = BN - LEFT;
+    static const int EDGE = 2; /* stages at the end of a tile that are multiplied in halves */
+    static const bool HALVES = PLAIN && BN == 256;
     /* The blocks of a cluster share B: each loads some of its boxes, or some lines of each. */
     static const bool WHOLE_BOXES = BN % (64 * CLUSTER) == 0;
 
@@ -31,9 +35,8 @@ struct tiles {
         barrier full[STAGES], empty[STAGES];
     };
 
-    struct place {
-        int row, column, matrix;
-    };
+    typedef tile_place place;
+    typedef tile_epilogue<numbers, BN> epilogue;
     static __device__ __forceinline__ int clusters_down(const gemm_arguments &g)
     {
         return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
@@ -143,23 +146,38 @@ struct tiles {
             barrier_arrive_in(empty, threadIdx.x % 128);
     }
 
-    static __device__ __forceinline__ void consume(const gemm_arguments &g, stages &s,
-                                                   float (&sums)[BN / 2], int group, turn &at)
+    /* The product number i of a stage, for the columns from FIRST on that `sums` are of. */
+    template <int FIRST, int count>
+    static __device__ __forceinline__ void multiply(stages &s, float (&sums)[count], int group,
+                                                    int stage, int i, bool add)
     {
-        for (int k = 0; k < g.k; k += BK, at.next()) {
-            unsigned a = shared_address(s.a[at.stage]) + group * BOX;
-            unsigned b = shared_address(s.b[at.stage]);
-            barrier_wait(&s.full[at.stage], at.parity);
-            wgmma_hold(sums);
-            wgmma_fence();
+        unsigned a = shared_address(s.a[stage]) + group * BOX;
+        unsigned b = shared_address(s.b[stage]) + FIRST * 128;
+        numbers::template multiply<DOWN_A, DOWN_B>(
+            sums, wgmma_tile(a + i * (DOWN_A ? 2048 : 32), 1024, DOWN_A ? BOX : 0),
+            wgmma_tile(b + i * (DOWN_B ? 2048 : 32), 1024, DOWN_B ? BOX : 0), add);
+    }
+    /* All of them, not waited for. */
+    template <int FIRST, int count>
+    static __device__ __forceinline__ void multiply_stage(stages &s, float (&sums)[count],
+                                                          int group, int stage, bool add)
+    {
+        wgmma_hold(sums);
+        wgmma_fence();
 #pragma unroll
-            for (int i = 0; i < BK / 16; i++)
-                numbers::template multiply<DOWN_A, DOWN_B>(
-                    sums, wgmma_tile(a + i * (DOWN_A ? 2048 : 32), 1024, DOWN_A ? BOX : 0),
-                    wgmma_tile(b + i * (DOWN_B ? 2048 : 32), 1024, DOWN_B ? BOX : 0),
-                    k > 0 || i > 0);
-            wgmma_commit();
-            wgmma_hold(sums);
+        for (int i = 0; i < STEPS; i++)
+            multiply<FIRST>(s, sums, group, stage, i, add || i > 0);
+        wgmma_commit();
+        wgmma_hold(sums);
+    }
+
+    /* The stages of a tile from k = `from` on. */
+    static __device__ __forceinline__ void consume(stages &s, float (&sums)[BN / 2], int group,
+                                                   turn &at, int from, int end)
+    {
+        for (int k = from; k < end; k += BK, at.next()) {
+            barrier_wait(&s.full[at.stage], at.parity);
+            multiply_stage<0>(s, sums, group, at.stage, k > 0);
             wgmma_wait<1>(); /* the products of the stage before this one are done */
             if (k > 0)
                 leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
@@ -167,6 +185,16 @@ struct tiles {
         wgmma_wait<0>();
         wgmma_hold(sums);
         leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+    }
+
+    /* Until the place of a tile's box `number` is free again. Boxes take turns at LEAVING places,
+     * and of an odd number of them the last has the place where the next tile's first goes. */
+    static __device__ __forceinline__ void wait_for_place(int number)
+    {
+        if (number == 0 && BOXES % LEAVING != 0)
+            tma_store_wait_read<0>();
+        else
+            tma_store_wait_read<LEAVING - 1>();
     }
 
     static __device__ __forceinline__ void sync_consumer(int group)
@@ -180,213 +208,214 @@ struct tiles {
         unsigned lane = threadIdx.x % 32, line = threadIdx.x % 128 / 32 * 16 + lane % 16;
         return shared_address(box) + line * 128 + ((columns * 2 + lane / 16 ^ line % 8) << 4);
     }
-    /* Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and columns 8 i + t % 4 * 2 and
-     * the next. Below C, its last row is read. */
-    static __device__ __forceinline__ int row_of(place tile, int group)
-    {
-        return tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    }
-    static __device__ __forceinline__ int column_of(place tile)
-    {
-        return tile.column + threadIdx.x % 4 * 2;
-    }
-
-    /* The bias, read before the products: of each 64 columns a lane has two neighbours, and lanes
-     * exchange them when they are needed. Or of the thread's two rows. */
-    struct biases {
-        unsigned pair[BOXES];
-        float row[2];
-    };
-    static __device__ __forceinline__ biases load_biases(const gemm_arguments &g, place tile,
-                                                         int group)
-    {
-        biases b = {};
-        const stored *bias = (const stored *)g.bias;
-        if (bias && g.bias_down) {
-            int row = row_of(tile, group);
-            b.row[0] = numbers::wide(bias[smaller(row, g.m - 1)]);
-            b.row[1] = numbers::wide(bias[smaller(row + 8, g.m - 1)]);
-        } else if (bias) {
-#pragma unroll
-            for (int i = 0; i < BOXES; i++) {
-                int column = tile.column + i * 64 + threadIdx.x % 32 * 2;
-                b.pair[i] = bias[smaller(column, g.n - 1)] |
-                            (unsigned)bias[smaller(column + 1, g.n - 1)] << 16;
-            }
-        }
-        return b;
-    }
-    static __device__ __forceinline__ void scale_and_add(const gemm_arguments &g,
-                                                         float (&sums)[BN / 2], const biases &b)
-    {
-        if (!g.bias || g.bias_down) {
-#pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] = fmaf(sums[i], g.alpha, b.row[i % 4 / 2]);
-            return;
-        }
-#pragma unroll
-        for (int i = 0; i < BN / 2; i += 4) {
-            unsigned pair = __shfl_sync(0xffffffff, b.pair[i / 32], i % 32 + threadIdx.x % 4);
-            float add[2] = {numbers::wide((stored)pair), numbers::wide((stored)(pair >> 16))};
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                sums[i + j] = fmaf(sums[i + j], g.alpha, add[j % 2]);
-        }
-    }
-
-    /* C's numbers for 64 columns, in pieces of 16 bytes: of either 32 columns eight of both rows.
-     * Four neighbours exchange theirs. Outside C the nearest ones are read. */
-    struct pieces {
-        uint4 at[4];
-    };
-    static __device__ __forceinline__ pieces load_c(const gemm_arguments &g, place tile, int group,
-                                                    int box)
-    {
-        pieces c;
-        int row = row_of(tile, group), column = tile.column + box * 64 + threadIdx.x % 4 * 8;
-        const stored *from = (const stored *)g.c + tile.matrix * g.c_stride;
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            c.at[i] = *(const uint4 *)(from + smaller(row + i % 2 * 8, g.m - 1) * g.c_row +
-                                       smaller(column + i / 2 * 32, g.n - 8));
-        return c;
-    }
-    static __device__ __forceinline__ void add_c(float beta, float (&sums)[BN / 2], int box,
-                                                 const pieces &c)
-    {
-#pragma unroll
-        for (int i = 0; i < 4 && box * 64 + i / 2 * 32 < BN; i++) {
-            uint4 four = exchange_in_fours(c.at[i]);
-            unsigned words[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-            for (int j = 0; j < 8; j++) {
-                float &to = sums[box * 32 + i / 2 * 16 + j / 2 * 4 + i % 2 * 2 + j % 2];
-                to = fmaf(beta, numbers::wide((stored)(words[j / 2] >> j % 2 * 16)), to);
-            }
-        }
-    }
-
-    /* The same, number by number, where C lies as it likes. */
+    /* 64 columns through shared memory to the TMA unit; two numbers are one word of `packed`. */
+    template <int NUMBER>
     static __device__ __forceinline__ void
-    add_c_slowly(const gemm_arguments &g, float (&sums)[BN / 2], place tile, int group)
-    {
-        int row = row_of(tile, group), column = column_of(tile), last = g.n - 1 - column;
-        const stored *c = (const stored *)g.c + tile.matrix * g.c_stride + column;
-        const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
-                                 c + smaller(row + 8, g.m - 1) * g.c_row};
-#pragma unroll
-        for (int i = 0; i < BN / 2; i++)
-            if (i / 4 * 8 + i % 2 <= last)
-                sums[i] += g.beta * numbers::wide(rows[i % 4 / 2][i / 4 * 8 + i % 2]);
-    }
-
-    static __device__ __forceinline__ void activate_all(int activation, float (&sums)[BN / 2])
-    {
-        if (activation == GEMM_RELU) {
-#pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] = relu(sums[i]);
-        } else if (activation == GEMM_GELU) {
-#pragma unroll
-            for (int i = 0; i < BN / 2; i += 2)
-                gelu_pair(sums[i], sums[i + 1]);
-        } else if (activation == GEMM_SILU) {
-#pragma unroll
-            for (int i = 0; i < BN / 2; i += 2)
-                silu_pair(sums[i], sums[i + 1]);
-        }
-    }
-
-    /* What is stored for the sums. All of them at once: between the barriers of store, loads and
-     * long instructions would be waited for. c: what was read before the products, 64 columns. */
-    static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
-                                                      float (&sums)[BN / 2], place tile, int group,
-                                                      const biases &b, pieces c)
-    {
-        scale_and_add(g, sums, b);
-        if (g.c_pieces) {
-#pragma unroll
-            for (int box = 0; box < BOXES; box++) {
-                pieces next = c;
-                if (box + 1 < BOXES)
-                    next = load_c(g, tile, group, box + 1);
-                add_c(g.beta, sums, box, c);
-                c = next;
-            }
-        } else if (g.c) {
-            add_c_slowly(g, sums, tile, group);
-        }
-        activate_all(g.activation, sums);
-    }
-
-    /* Gates make one number of two neighbours, which a thread has. Two of those are stored at once:
-     * of two pairs of columns, even threads take the first and odd threads the second. */
-    static __device__ __forceinline__ void
-    store_gates(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
-    {
-        bool odd = threadIdx.x % 2;
-        int row = row_of(tile, group);
-        int column = tile.column / 2 + threadIdx.x % 4 + (odd ? 3 : 0);
-        stored *out = (stored *)g.out + tile.matrix * g.out_stride + column;
-#pragma unroll
-        for (int i = 0; i < BN / 2; i += 8)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                float first = silu(sums[i + 2 * h]) * sums[i + 2 * h + 1];
-                float second = silu(sums[i + 4 + 2 * h]) * sums[i + 4 + 2 * h + 1];
-                float theirs = __shfl_xor_sync(0xffffffff, odd ? first : second, 1);
-                unsigned two = odd ? numbers::pack(theirs, second) : numbers::pack(first, theirs);
-                if (row + 8 * h < g.m && column + i < g.n / 2)
-                    *(unsigned *)(out + (row + 8 * h) * g.out_row + i) = two;
-            }
-    }
-
-    static __device__ __forceinline__ void
-    store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
-    {
-        if (g.activation == GEMM_GATE && g.out_pairs) {
-            store_gates(g, sums, tile, group);
-            return;
-        }
-#pragma unroll
-        for (int i = 0; i < BN / 2; i += 2)
-            store_pair<numbers>(g, float2{sums[i], sums[i + 1]},
-                                row_of(tile, group) + i % 4 / 2 * 8, column_of(tile) + i / 4 * 8,
-                                tile.matrix);
-    }
-
-    /* 64 columns at a time through shared memory to the TMA unit. */
-    static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
-                                                 const float (&sums)[BN / 2], place tile, int group)
+    store_packed(const gemm_arguments &g, stages &s, const unsigned *packed, place tile, int group)
     {
         bool asks = threadIdx.x % 128 == 0;
+        unsigned char *from = s.out[group][NUMBER % LEAVING];
+        if (asks)
+            wait_for_place(NUMBER);
+        sync_consumer(group);
 #pragma unroll
-        for (int box = 0; box < BOXES; box++) {
-            unsigned char *from = s.out[group][box % LEAVING];
-            if (asks)
-                tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
-            sync_consumer(group);
+        for (int i = 0; i < 4 && NUMBER * 64 + i * 16 < BN; i++) {
+            const unsigned *p = packed + 4 * i;
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             place_in(from, i)),
+                         "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                         : "memory");
+        }
+        tma_fence();
+        sync_consumer(group);
+        if (asks) {
+            store_box(NUMBER * 64 + 64 > BN ? &g.d_rest : &g.d, tile.column + NUMBER * 64,
+                      tile.row + group * 64, tile.matrix, from);
+            tma_store_commit();
+        }
+    }
+    /* From box NUMBER on. */
+    template <int NUMBER, int count>
+    static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
+                                                 const float (&sums)[count], place tile, int group)
+    {
 #pragma unroll
-            for (int i = 0; i < 4 && box * 64 + i * 16 < BN; i++) {
-                unsigned p[4];
+        for (int box = 0; box < (count + 31) / 32; box++) {
+            unsigned packed[16];
 #pragma unroll
-                for (int j = 0; j < 4; j++)
-                    p[j] = numbers::pack(sums[32 * box + 8 * i + 2 * j],
-                                         sums[32 * box + 8 * i + 2 * j + 1]);
-                asm volatile(
-                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                        place_in(from, i)),
-                    "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
-                    : "memory");
+            for (int i = 0; i < 16 && 32 * box + 2 * i < count; i++)
+                packed[i] = numbers::pack(sums[32 * box + 2 * i], sums[32 * box + 2 * i + 1]);
+            if (box == 0)
+                store_packed<NUMBER>(g, s, packed, tile, group);
+            else if (box == 1)
+                store_packed<NUMBER + 1>(g, s, packed, tile, group);
+            else if (box == 2)
+                store_packed<NUMBER + 2>(g, s, packed, tile, group);
+            else
+                store_packed<NUMBER + 3>(g, s, packed, tile, group);
+        }
+    }
+
+    /* Tiles one after the other -----------------------------------------------------------------*/
+
+    /* What a tile needs beside its sums. */
+    struct extras {
+        typename epilogue::biases bias;
+        typename epilogue::pieces c;
+    };
+    static __device__ __forceinline__ extras load_extras(const gemm_arguments &g, place tile,
+                                                         int group)
+    {
+        extras e;
+        if (!PLAIN) { /* they are there when the sums are */
+            e.bias = epilogue::load_biases(g, tile, group);
+            if (g.c_pieces)
+                e.c = epilogue::load_c(g, tile, group, 0);
+        }
+        return e;
+    }
+
+    /* Nothing is multiplied while a tile leaves. */
+    static __device__ __forceinline__ void consume_plainly(const gemm_arguments &g, stages &s,
+                                                           int group, int number, int total,
+                                                           int clusters)
+    {
+        turn at = {0, 0};
+        for (; number < total; number += clusters) {
+            float sums[BN / 2];
+            place tile = place_of(g, number);
+            extras e = load_extras(g, tile, group);
+            consume(s, sums, group, at, 0, g.k);
+            if (!PLAIN)
+                epilogue::finish_all(g, sums, tile, group, e.bias, e.c);
+            if (!PLAIN && g.stores_directly)
+                epilogue::store_directly(g, sums, tile, group);
+            else
+                store<0>(g, s, sums, tile, group);
+        }
+    }
+
+    /* The first stages of a tile; beside the products of each, a box of the tile before leaves. */
+    template <int NUMBER, bool LEAVES>
+    static __device__ __forceinline__ void
+    begin(const gemm_arguments &g, stages &s, float (&sums)[BN / 2],
+          const unsigned (&packed)[BN / 4], place before, int group, turn &at)
+    {
+        if constexpr (NUMBER < BOXES) {
+            barrier_wait(&s.full[at.stage], at.parity);
+            multiply_stage<0>(s, sums, group, at.stage, NUMBER > 0);
+            if (LEAVES)
+                store_packed<NUMBER>(g, s, packed + 16 * NUMBER, before, group);
+            wgmma_wait<1>();
+            if (NUMBER > 0)
+                leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+            at.next();
+            begin<NUMBER + 1, LEAVES>(g, s, sums, packed, before, group, at);
+        }
+    }
+    template <int NUMBER>
+    static __device__ __forceinline__ void store_boxes(const gemm_arguments &g, stages &s,
+                                                       const unsigned (&packed)[BN / 4], place tile,
+                                                       int group)
+    {
+        if constexpr (NUMBER < BOXES) {
+            store_packed<NUMBER>(g, s, packed + 16 * NUMBER, tile, group);
+            store_boxes<NUMBER + 1>(g, s, packed, tile, group);
+        }
+    }
+    /* The sums of a finished tile wait in half as many registers, as what is stored of them, until
+     * the tensor cores are busy again. */
+    static __device__ __forceinline__ void consume_packing(const gemm_arguments &g, stages &s,
+                                                           int group, int number, int total,
+                                                           int clusters)
+    {
+        turn at = {0, 0};
+        unsigned packed[BN / 4];
+        place before;
+        for (bool first = true; number < total; number += clusters, first = false) {
+            float sums[BN / 2];
+            place tile = place_of(g, number);
+            extras e = load_extras(g, tile, group);
+            if (first)
+                begin<0, false>(g, s, sums, packed, before, group, at);
+            else
+                begin<0, true>(g, s, sums, packed, before, group, at);
+            consume(s, sums, group, at, BOXES * BK, g.k);
+            if (!PLAIN)
+                epilogue::finish_all(g, sums, tile, group, e.bias, e.c);
+#pragma unroll
+            for (int i = 0; i < BN / 4; i++)
+                packed[i] = numbers::pack(sums[2 * i], sums[2 * i + 1]);
+            before = tile;
+        }
+        store_boxes<0>(g, s, packed, before, group);
+    }
+
+    /* All stages up to k = `end`, with products for either half. */
+    static __device__ __forceinline__ void consume_in_halves(stages &s, float (&left)[LEFT / 2],
+                                                             float (&right)[RIGHT / 2], int group,
+                                                             turn &at, int end)
+    {
+        for (int k = 0; k < end; k += BK, at.next()) {
+            barrier_wait(&s.full[at.stage], at.parity);
+            wgmma_hold(left);
+            wgmma_hold(right);
+            wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < STEPS; i++) {
+                multiply<0>(s, left, group, at.stage, i, k > 0 || i > 0);
+                multiply<LEFT>(s, right, group, at.stage, i, k > 0 || i > 0);
             }
-            tma_fence();
-            sync_consumer(group);
-            if (asks) {
-                store_box(box * 64 + 64 > BN ? &g.d_rest : &g.d, tile.column + box * 64,
-                          tile.row + group * 64, tile.matrix, from);
-                tma_store_commit();
-            }
+            wgmma_commit();
+            wgmma_hold(left);
+            wgmma_hold(right);
+            wgmma_wait<1>();
+            if (k > 0)
+                leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+        }
+        wgmma_wait<0>();
+        leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+    }
+
+    /* The only tile of a block: in its last stages the left columns' products come first, and leave
+     * beside the right ones'. */
+    static __device__ __forceinline__ void consume_halves(const gemm_arguments &g, stages &s,
+                                                          int group, int number)
+    {
+        turn at = {0, 0};
+        float left[LEFT / 2], right[RIGHT / 2];
+        place tile = place_of(g, number);
+        consume_in_halves(s, left, right, group, at, g.k - EDGE * BK);
+        turn edge = at;
+#pragma unroll
+        for (int i = 0; i < EDGE; i++, at.next()) {
+            barrier_wait(&s.full[at.stage], at.parity);
+            multiply_stage<0>(s, left, group, at.stage, true);
+        }
+#pragma unroll
+        for (int i = 0; i < EDGE; i++, edge.next())
+            multiply_stage<LEFT>(s, right, group, edge.stage, true);
+        wgmma_wait<EDGE>();
+        wgmma_hold(left);
+        store<0>(g, s, left, tile, group);
+        wgmma_wait<0>();
+        wgmma_hold(right);
+        store<LEFT / 64>(g, s, right, tile, group);
+    }
+
+    static __device__ __forceinline__ void
+    consume_all(const gemm_arguments &g, stages &s, int group, int number, int total, int clusters)
+    {
+        if (number >= total)
+            return;
+        bool one = number + clusters >= total, by_tma = PLAIN || !g.stores_directly;
+        if (one && HALVES && g.k > EDGE * BK) {
+            if constexpr (HALVES)
+                consume_halves(g, s, group, number);
+        } else if (!one && by_tma && g.k > (BOXES - 1) * BK) {
+            consume_packing(g, s, group, number, total, clusters);
+        } else {
+            consume_plainly(g, s, group, number, total, clusters);
         }
     }
 
@@ -409,10 +438,10 @@ struct tiles {
         }
         cluster_sync(); /* the other blocks' barriers are made, too */
         cudaTriggerProgrammaticLaunchCompletion();
-        turn at = {0, 0};
         if (group == CONSUMERS) {
             registers_lower_to<40>();
             if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one()) {
+                turn at = {0, 0};
                 cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
                     produce(g, s, at, place_of(g, i));
@@ -421,24 +450,7 @@ struct tiles {
             registers_raise_to<232>();
             if (!PLAIN)
                 cudaGridDependencySynchronize(); /* so may C and the bias be */
-            for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
-                float sums[BN / 2];
-                place tile = place_of(g, i);
-                biases b;
-                pieces c;
-                if (!PLAIN) { /* they are there when the sums are */
-                    b = load_biases(g, tile, group);
-                    if (g.c_pieces)
-                        c = load_c(g, tile, group, 0);
-                }
-                consume(g, s, sums, group, at);
-                if (!PLAIN)
-                    finish_all(g, sums, tile, group, b, c);
-                if (!PLAIN && g.stores_directly)
-                    store_directly(g, sums, tile, group);
-                else
-                    store(g, s, sums, tile, group);
-            }
+            consume_all(g, s, group, blockIdx.x / CLUSTER, total, clusters);
             if (threadIdx.x % 128 == 0)
                 tma_store_wait_read<0>();
         }

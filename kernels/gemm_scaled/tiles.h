@@ -9,7 +9,7 @@
 #define LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
 
 #include "quantise.h"
-#include "results.h"
+#include "tile_results.h"
 
 enum {
     BM = 128,
@@ -32,6 +32,9 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
     static const int PART = KEEPING == KEEP_FAST || BN < 192 ? BN : BN / 2;
     static const int PARTS = BN / PART;
     static const int AT_ONCE = BN == 192 ? PARTS : 1;
+    /* Promoted sums leave beside products. It costs more than it saves at 192 columns and with
+     * scales of blocks, and an epilogue needs too many registers for it. */
+    static const bool BESIDE = PLAIN && KEEPING == KEEP_PROMOTED && BN == 256;
     static const bool BY_BLOCKS = KEEPING == KEEP_BLOCKS;
     /* Columns that have a scale of B in common. */
     static const int COMMON = BN % SCALE_BLOCK == 0 ? SCALE_BLOCK : 64;
@@ -44,9 +47,8 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         barrier full[STAGES], empty[STAGES];
     };
 
-    struct place {
-        int row, column, matrix;
-    };
+    typedef tile_place place;
+    typedef tile_results<sum, BN, BY_BLOCKS, PLAIN> results;
     static __device__ __forceinline__ int clusters_down(const scaled_arguments &g)
     {
         return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
@@ -197,47 +199,17 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         }
     }
 
-    /* While this warpgroup adds, the other one's products run, if not at full speed: FP8 takes most
-     * of what registers can deliver. */
-    static __device__ __forceinline__ void consume_promoted(const scaled_arguments &g, stages &s,
-                                                            float (&sums)[BN / 2], int group,
-                                                            turn &at)
-    {
-        factors scales = {};
-#pragma unroll
-        for (int i = 0; i < BN / 2; i++)
-            sums[i] = 0;
-        for (int k = 0; k < g.k; k += BK, at.next()) {
-            float parts[AT_ONCE][PART / 2];
-            barrier_wait(&s.full[at.stage], at.parity);
-            if (BY_BLOCKS)
-                scales = factors_at(s, group, at.stage);
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; i++)
-                multiply(s, parts[i], group, at.stage, i, false);
-#pragma unroll
-            for (int i = 0; i < PARTS; i++) {
-                float(&part)[PART / 2] = parts[i % AT_ONCE];
-                if (i >= AT_ONCE)
-                    multiply(s, part, group, at.stage, i, false);
-                if (i + 1 < AT_ONCE)
-                    wgmma_wait<1>();
-                else
-                    wgmma_wait<0>();
-                wgmma_hold(part);
-                if (i == PARTS - 1)
-                    leave(&s.empty[at.stage]);
-                promote(sums, part, i, scales);
-            }
-        }
-    }
-    /* Integers are exact. */
-    static __device__ __forceinline__ void consume_promoted(const scaled_arguments &, stages &,
-                                                            int (&)[BN / 2], int, turn &)
-    {
-    }
-
     /* Results -----------------------------------------------------------------------------------*/
+
+    /* Until the place of a tile's box `number` is free again. Boxes take turns at LEAVING places,
+     * and of an odd number of them the last has the place where the next tile's first goes. */
+    static __device__ __forceinline__ void wait_for_place(int number)
+    {
+        if (number == 0 && BN / 64 % LEAVING != 0)
+            tma_store_wait_read<0>();
+        else
+            tma_store_wait_read<LEAVING - 1>();
+    }
 
     static __device__ __forceinline__ void sync_consumer(int group)
     {
@@ -270,136 +242,23 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         sync_consumer(group);
     }
 
-    /* The scales of A and B for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8
-     * and eight below, and columns 8 i + t % 4 * 2 and the next; `columns` are the scales from its
-     * first on. */
-    static __device__ __forceinline__ void scale_all(const scaled_arguments &g, sum *sums,
-                                                     const float (&scale)[2], const float *columns)
-    {
-#pragma unroll
-        for (int i = 0; i < 32; i++)
-            put(sums[i], (float)sums[i] * scale[i % 4 / 2]);
-        if (!BY_BLOCKS && g.scaling == SCALE_LINES) {
-#pragma unroll
-            for (int i = 0; i < 32; i += 4) {
-                float2 factor = *(const float2 *)(columns + i * 2);
-                put(sums[i], get(sums[i]) * factor.x);
-                put(sums[i + 1], get(sums[i + 1]) * factor.y);
-                put(sums[i + 2], get(sums[i + 2]) * factor.x);
-                put(sums[i + 3], get(sums[i + 3]) * factor.y);
-            }
-        }
-    }
-
-    static __device__ __forceinline__ void finish(const scaled_arguments &g, sum *sums,
-                                                  const float (&scale)[2], const float *columns,
-                                                  place at)
-    {
-        scale_all(g, sums, scale, columns);
-        if (!PLAIN && g.has_epilogue)
-            fuse_all(g, sums, at.row, at.column, at.matrix);
-    }
-
-    /* Numbers of 128 columns, with a scale for each row, which four neighbours share. */
-    static __device__ __forceinline__ void quantise(const scaled_arguments &g, sum *results,
-                                                    place at)
-    {
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            float largest = 0;
-            int row = at.row + 8 * h;
-#pragma unroll
-            for (int i = 2 * h; i < 64; i += 4) { /* outside D there is anything */
-                int column = at.column + i / 4 * 8;
-                largest = fmaxf(largest, column < g.n ? fabsf(get(results[i])) : 0);
-                largest = fmaxf(largest, column + 1 < g.n ? fabsf(get(results[i + 1])) : 0);
-            }
-            largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, 1));
-            largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, 2));
-            quantiser q = quantiser_of(largest);
-#pragma unroll
-            for (int i = 2 * h; i < 64; i += 4) {
-                put(results[i], get(results[i]) * q.factor);
-                put(results[i + 1], get(results[i + 1]) * q.factor);
-            }
-            if (threadIdx.x % 4 == 0 && row < g.m && at.column < g.n)
-                ((float *)g
-                     .scale_out)[((long long)at.matrix * blocks_of(g.n) + at.column / SCALE_BLOCK) *
-                                     g.m +
-                                 row] = q.scale;
-        }
-    }
-
-    static __device__ __forceinline__ void store_directly(const scaled_arguments &g,
-                                                          const sum *results, place at)
-    {
-#pragma unroll
-        for (int i = 0; i < 32; i += 2)
-            store_pair(g, float2{get(results[i]), get(results[i + 1])}, at.row + i % 4 / 2 * 8,
-                       at.column + i / 4 * 8, at.matrix);
-    }
-
-    /* 64 columns of 16 bits: lines of 128 bytes. */
-    template <bool IS_BF16>
-    static __device__ __forceinline__ void put_16(unsigned to, const sum *results)
-    {
-        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            unsigned chunk = i * 2 + lane / 16, p[4];
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                float low = get(results[8 * i + 2 * j]), high = get(results[8 * i + 2 * j + 1]);
-                p[j] = IS_BF16 ? pack_bf16(low, high) : pack_f16(low, high);
-            }
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                             to + row * 128 + ((chunk ^ row % 8) << 4)),
-                         "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
-                         : "memory");
-        }
-    }
-
-    /* 64 columns of 8 bits: lines of 64 bytes, their four chunks permuted by half the line's
-     * number. A thread has two numbers of each eight columns; neighbours exchange, so that each has
-     * four of the first eight or four of the second. */
-    static __device__ __forceinline__ void put_8(unsigned to, const sum *results)
-    {
-        unsigned lane = threadIdx.x % 32, odd = lane % 2;
-        unsigned row = threadIdx.x % 128 / 32 * 16 + lane / 4;
-#pragma unroll
-        for (int i = 0; i < 32; i += 8)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                unsigned first = pack_e4m3(get(results[i + 2 * h]), get(results[i + 2 * h + 1]));
-                unsigned second =
-                    pack_e4m3(get(results[i + 4 + 2 * h]), get(results[i + 4 + 2 * h + 1]));
-                unsigned theirs = __shfl_xor_sync(0xffffffff, odd ? first : second, 1);
-                unsigned four = odd ? theirs | second << 16 : first | theirs << 16;
-                unsigned line = row + 8 * h, chunk = (i / 8) ^ (line / 2 % 4);
-                unsigned in_chunk = odd * 8 + lane % 4 / 2 * 4;
-                asm volatile(
-                    "st.shared.b32 [%0], %1;" ::"r"(to + line * 64 + chunk * 16 + in_chunk),
-                    "r"(four)
-                    : "memory");
-            }
-    }
-
     /* Through shared memory to the TMA unit. */
-    static __device__ __forceinline__ void store_by_tma(const scaled_arguments &g,
-                                                        unsigned char *from, const sum *results,
-                                                        place tile, int group)
+    static __device__ __forceinline__ void store_by_tma(const scaled_arguments &g, stages &s,
+                                                        int number, const sum *of, place tile,
+                                                        int group)
     {
         bool asks = threadIdx.x % 128 == 0;
+        unsigned char *from = s.out[group][number % LEAVING];
         unsigned to = shared_address(from);
         if (asks)
-            tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+            wait_for_place(number);
         sync_consumer(group);
         if (g.stored == STORE_BF16)
-            put_16<true>(to, results);
+            results::template put_16<true>(to, of);
         else if (g.stored == STORE_F16)
-            put_16<false>(to, results);
+            results::template put_16<false>(to, of);
         else
-            put_8(to, results);
+            results::put_8(to, of);
         tma_fence();
         sync_consumer(group);
         if (asks) {
@@ -408,7 +267,8 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         }
     }
 
-    /* 64 columns at a time; 128 where they are quantised. */
+    /* Boxes of 64 columns, one at a time; two where they are quantised. */
+    template <int FIRST, int END>
     static __device__ __forceinline__ void store(const scaled_arguments &g, stages &s,
                                                  sum (&sums)[BN / 2], place tile, int group)
     {
@@ -420,20 +280,233 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         float scale[2] = {scale_of_row(g, tile.matrix, smaller(at.row, g.m - 1)),
                           scale_of_row(g, tile.matrix, smaller(at.row + 8, g.m - 1))};
         const float *columns = s.columns[group] + lane_column;
+        at.column += FIRST * 64;
+        tile.column += FIRST * 64;
 #pragma unroll
-        for (int box = 0; box < BN / 64; box++, at.column += 64, tile.column += 64) {
+        for (int box = FIRST; box < END; box++, at.column += 64, tile.column += 64) {
             if (!CAN_QUANTISE || !g.quantises || box % 2 == 0)
-                finish(g, sums + 32 * box, scale, columns + box * 64, at);
+                results::finish(g, sums + 32 * box, scale, columns + box * 64, at);
             if (CAN_QUANTISE && g.quantises && box % 2 == 0) {
-                finish(g, sums + 32 * box + 32, scale, columns + box * 64 + 64,
-                       place{at.row, at.column + 64, at.matrix});
-                quantise(g, sums + 32 * box, at);
+                results::finish(g, sums + 32 * box + 32, scale, columns + box * 64 + 64,
+                                place{at.row, at.column + 64, at.matrix});
+                results::quantise(g, sums + 32 * box, at);
             }
             if (!PLAIN && g.stores_directly)
-                store_directly(g, sums + 32 * box, at);
+                results::store_directly(g, sums + 32 * box, at);
             else
-                store_by_tma(g, s.out[group][box % LEAVING], sums + 32 * box, tile, group);
+                store_by_tma(g, s, box, sums + 32 * box, tile, group);
         }
+    }
+
+    /* Tiles with promoted sums. While this warpgroup adds, the other one's products run, if not at
+     * full speed: FP8 takes most of what registers can deliver. What was promoted for the last time
+     * leaves beside products: the first part beside those of the second, the rest beside the first
+     * ones of the next tile. */
+    static __device__ __forceinline__ void consume_promoted(const scaled_arguments &g, stages &s,
+                                                            int group, int number, int total,
+                                                            int clusters)
+    {
+        const int EARLY = BESIDE && AT_ONCE < PARTS ? PART / 64 : 0;
+        float sums[BN / 2];
+        factors scales = {};
+        turn at = {0, 0};
+        place tile = {};
+        column_scales columns = {};
+        for (bool first_tile = true; number < total; number += clusters, first_tile = false) {
+            for (int k = 0; k < g.k; k += BK, at.next()) {
+                float parts[AT_ONCE][PART / 2];
+                barrier_wait(&s.full[at.stage], at.parity);
+                if (BY_BLOCKS)
+                    scales = factors_at(s, group, at.stage);
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; i++)
+                    multiply(s, parts[i], group, at.stage, i, false);
+                if (k == 0) {
+                    if (BESIDE && !first_tile) {
+                        if (EARLY == 0)
+                            put_columns(g, s, columns, group);
+                        store<EARLY, BN / 64>(g, s, sums, tile, group);
+                    }
+                    tile = place_of(g, number);
+                    columns = load_columns(g, tile);
+#pragma unroll
+                    for (int i = 0; i < BN / 2; i++)
+                        sums[i] = 0;
+                }
+#pragma unroll
+                for (int i = 0; i < PARTS; i++) {
+                    float(&part)[PART / 2] = parts[i % AT_ONCE];
+                    if (i >= AT_ONCE) {
+                        multiply(s, part, group, at.stage, i, false);
+                        if (EARLY > 0 && k + BK >= g.k) {
+                            put_columns(g, s, columns, group);
+                            store<0, EARLY>(g, s, sums, tile, group);
+                        }
+                    }
+                    if (i + 1 < AT_ONCE)
+                        wgmma_wait<1>();
+                    else
+                        wgmma_wait<0>();
+                    wgmma_hold(part);
+                    if (i == PARTS - 1)
+                        leave(&s.empty[at.stage]);
+                    promote(sums, part, i, scales);
+                }
+            }
+            if (!BESIDE) {
+                put_columns(g, s, columns, group);
+                store<0, BN / 64>(g, s, sums, tile, group);
+            }
+        }
+        if (BESIDE) {
+            if (EARLY == 0)
+                put_columns(g, s, columns, group);
+            store<EARLY, BN / 64>(g, s, sums, tile, group);
+        }
+    }
+
+    /* Tiles whose sums stay in the tensor cores; nothing is multiplied while one leaves. */
+    static __device__ __forceinline__ void consume_plainly(const scaled_arguments &g, stages &s,
+                                                           int group, int number, int total,
+                                                           int clusters)
+    {
+        turn at = {0, 0};
+        for (; number < total; number += clusters) {
+            sum sums[BN / 2];
+            place tile = place_of(g, number);
+            column_scales columns = load_columns(g, tile);
+            consume_fast(g, s, sums, group, at);
+            put_columns(g, s, columns, group);
+            store<0, BN / 64>(g, s, sums, tile, group);
+        }
+    }
+
+    /* D in 16 bits may wait, packed, and leave beside the products of the next tile's first stages,
+     * a box beside each. */
+    template <int BOX_AT>
+    static __device__ __forceinline__ void store_packed(const scaled_arguments &g, stages &s,
+                                                        const unsigned (&packed)[BN / 4],
+                                                        place tile, int group)
+    {
+        bool asks = threadIdx.x % 128 == 0;
+        unsigned char *from = s.out[group][BOX_AT % LEAVING];
+        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+        if (asks)
+            wait_for_place(BOX_AT);
+        sync_consumer(group);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned chunk = i * 2 + lane / 16;
+            const unsigned *p = packed + BOX_AT * 16 + i * 4;
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             shared_address(from) + row * 128 + ((chunk ^ row % 8) << 4)),
+                         "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                         : "memory");
+        }
+        tma_fence();
+        sync_consumer(group);
+        if (asks) {
+            store_box(&g.d, tile.column + BOX_AT * 64, tile.row + group * 64, tile.matrix, from);
+            tma_store_commit();
+        }
+    }
+    template <int BOX_AT>
+    static __device__ __forceinline__ void store_boxes(const scaled_arguments &g, stages &s,
+                                                       const unsigned (&packed)[BN / 4], place tile,
+                                                       int group)
+    {
+        if constexpr (BOX_AT < BN / 64) {
+            store_packed<BOX_AT>(g, s, packed, tile, group);
+            store_boxes<BOX_AT + 1>(g, s, packed, tile, group);
+        }
+    }
+    template <int I, bool STORES>
+    static __device__ __forceinline__ void
+    begin(const scaled_arguments &g, stages &s, sum (&sums)[BN / 2],
+          const unsigned (&packed)[BN / 4], place tile, int group, turn &at)
+    {
+        if constexpr (I < BN / 64) {
+            barrier_wait(&s.full[at.stage], at.parity);
+            multiply(s, sums, group, at.stage, 0, I > 0);
+            if (STORES)
+                store_packed<I>(g, s, packed, tile, group);
+            wgmma_wait<1>();
+            if (I > 0)
+                leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+            at.next();
+            begin<I + 1, STORES>(g, s, sums, packed, tile, group, at);
+        }
+    }
+    static __device__ __forceinline__ void pack(const scaled_arguments &g, stages &s,
+                                                sum (&sums)[BN / 2], unsigned (&packed)[BN / 4],
+                                                place tile, int group)
+    {
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        float scale[2] = {scale_of_row(g, tile.matrix, smaller(row, g.m - 1)),
+                          scale_of_row(g, tile.matrix, smaller(row + 8, g.m - 1))};
+#pragma unroll
+        for (int box = 0; box < BN / 64; box++)
+            results::scale_all(g, sums + 32 * box, scale,
+                               s.columns[group] + threadIdx.x % 4 * 2 + box * 64);
+        if (g.stored == STORE_BF16) {
+#pragma unroll
+            for (int i = 0; i < BN / 4; i++)
+                packed[i] = pack_bf16(get(sums[2 * i]), get(sums[2 * i + 1]));
+        } else {
+#pragma unroll
+            for (int i = 0; i < BN / 4; i++)
+                packed[i] = pack_f16(get(sums[2 * i]), get(sums[2 * i + 1]));
+        }
+    }
+    static __device__ __forceinline__ void consume_packing(const scaled_arguments &g, stages &s,
+                                                           int group, int number, int total,
+                                                           int clusters)
+    {
+        turn at = {0, 0};
+        unsigned packed[BN / 4];
+        place before;
+        for (bool first = true; number < total; number += clusters, first = false) {
+            sum sums[BN / 2];
+            place tile = place_of(g, number);
+            column_scales columns = load_columns(g, tile);
+            if (first)
+                begin<0, false>(g, s, sums, packed, before, group, at);
+            else
+                begin<0, true>(g, s, sums, packed, before, group, at);
+            for (int k = BN / 64 * BK; k < g.k; k += BK, at.next()) {
+                barrier_wait(&s.full[at.stage], at.parity);
+                multiply(s, sums, group, at.stage, 0, true);
+                wgmma_wait<1>();
+                leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+            }
+            wgmma_wait<0>();
+            wgmma_hold(sums);
+            leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+            put_columns(g, s, columns, group);
+            pack(g, s, sums, packed, tile, group);
+            before = tile;
+        }
+        store_boxes<0>(g, s, packed, before, group);
+    }
+
+    static __device__ __forceinline__ void consume_all(const scaled_arguments &g, stages &s,
+                                                       int group, int number, int total,
+                                                       int clusters)
+    {
+        if (number >= total)
+            return;
+        if constexpr (KEEPING != KEEP_FAST) {
+            consume_promoted(g, s, group, number, total, clusters);
+            return;
+        }
+        if constexpr (PLAIN && KEEPING == KEEP_FAST) {
+            if (number + clusters < total && g.stored != STORE_E4M3 && g.k > (BN / 64 - 1) * BK) {
+                consume_packing(g, s, group, number, total, clusters);
+                return;
+            }
+        }
+        if constexpr (KEEPING == KEEP_FAST)
+            consume_plainly(g, s, group, number, total, clusters);
     }
 
     /* The whole kernel --------------------------------------------------------------------------*/
@@ -472,17 +545,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         } else {
             registers_raise_to<232>();
             cudaGridDependencySynchronize(); /* so may the scales, C and the bias be */
-            for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
-                sum sums[BN / 2];
-                place tile = place_of(g, i);
-                column_scales columns = load_columns(g, tile);
-                if (KEEPING == KEEP_FAST)
-                    consume_fast(g, s, sums, group, at);
-                else
-                    consume_promoted(g, s, sums, group, at);
-                put_columns(g, s, columns, group);
-                store(g, s, sums, tile, group);
-            }
+            consume_all(g, s, group, blockIdx.x / CLUSTER, total, clusters);
             if (threadIdx.x % 128 == 0)
                 tma_store_wait_read<0>();
         }

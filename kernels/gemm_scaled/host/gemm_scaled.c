@@ -348,6 +348,9 @@ static const char *const edges[] = {
     "m=300 n=464 k=272 width=64,128,192,256 scales=blocks",
     "m=300 n=464 k=144 width=64,128,192,256 type=s8 scales=lines out=e4m3",
     "m=300 n=464 k=144 width=64,128,192,256 type=e4m3_e5m2,e5m2_e4m3",
+    "m=3 n=232 k=400 batch=68 width=64,192,256 sums=promoted,fast", /* several tiles for a block */
+    "m=3 n=232 k=400 batch=68 width=256 sums=promoted,fast scales=lines",
+    "m=3 n=232 k=400 batch=68 width=128,256 type=s8 scales=lines out=f16,e4m3",
     "m=5 n=72 k=8208 sums=promoted,fast out=f32 dist=uniform,ascending",
     "m=33 n=48 k=160 dist=special",
     "m=0,70 n=40 k=48 batch=0,3 scales=tensors,lines,blocks",
