@@ -314,6 +314,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
     struct draw draw = {.arena = arena, .problem = problem, .state = seed * 0x2545f4914f6cdd1du};
     draw.count = problem->names.variable_count;
     problem->size_count = problem->listed;
+    seed += LESSON_LISTED_SEED; /* never the values of the listed sizes */
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)
         return true; /* "hidden": [] asks for none */

@@ -41,6 +41,7 @@ struct learn_buffer {
     enum zoo_role role;
     enum zoo_type type;
     double times; /* its values, if they are floats, are so many times the usual ones */
+    bool is_fine; /* values of drawn sizes are no whole quarters */
     unsigned rank;
     struct expression *extent[EXPRESSION_RANK];
 };
@@ -68,6 +69,7 @@ struct learn_problem {
     /* Arrays of the reference alone, behind the buffers in .buffer, each with a rule of its own. */
     struct expression_rule step[LEARN_RULES];
     unsigned step_count;
+    bool is_exact;    /* sums and products alone: right results are the same in every order */
     double tolerance; /* of |expected|, or of floor if that is more */
     double floor;     /* 1, or less where results are small: weights of a softmax */
 };
@@ -90,6 +92,8 @@ enum learn_total {
 struct learn_totals {
     double value[LEARN_TOTALS];
     double lanes;    /* that work on average, of 32 */
+    double warps;    /* of the launch */
+    double passes;   /* through shared memory, without bank conflicts */
     double large_us; /* modelled, for the large size; 0 if there is none or it takes too long */
     double large_instructions, large_requests; /* there, of all warps */
 };

@@ -275,6 +275,8 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         return;
     }
     memory->requests++;
+    if (use != USE_ATOMIC && access->what->kind != WATCH_BULK)
+        access->w->block->warps[access->w->index].requests++;
     memory->bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
     bool is_simple =
         access->pattern != WATCH_SCATTERED && use != USE_ATOMIC && access->what->kind != WATCH_COPY;
