@@ -46,7 +46,7 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
 /* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
  * Drawn ones are mostly small, so that the few larger ones count wherever they are, and an eighth
  * of them are zeros, 32 in a row. */
-enum { RUN = 32, RUNS_OF_ZEROS = 8, RUNS_OF_LOW = 8, RARE = 24 };
+enum { RUN = 32, RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
 static double quarters(uint64_t seed, unsigned stream, size_t i)
 {
     uint64_t random = zoo_random(seed, stream, i);
@@ -63,7 +63,7 @@ static double quarters(uint64_t seed, unsigned stream, size_t i)
  *
  * - FINE: results are rounded, and compared with a tolerance; or the lesson asks for it. Each
  * number but 0 becomes a little larger, and no two are alike.
- * - LOW: 32 in a row, or more, lie below -8: nothing may be taken for a lower bound.
+ * - LOW: a quarter of the rows lie below -8: nothing may be taken for a lower bound.
  * - LOUD: sums and products alone, which are exact in f32 in every order and have to stay so. At
  * the measured size an eighth of the numbers of one input have one bit more than f16 and TF32 hold,
  * and the rest of a sum is lost beside them unless f32 keeps it. All of that input is scaled by a
@@ -99,13 +99,13 @@ static enum change change_of(const struct learn_problem *problem, unsigned size,
     return is_it ? LOUD : loud_bits(problem->buffer[buffer].type) ? LOW : UNCHANGED;
 }
 
-static double changed(enum change how, enum zoo_type type, uint64_t seed, unsigned stream, size_t i,
-                      double quarters)
+static double changed(enum change how, enum zoo_type type, uint64_t seed, unsigned stream,
+                      size_t row, size_t i, double quarters)
 {
     uint64_t random = zoo_random(seed ^ 0x10d, stream, i);
     if (how == FINE && quarters != 0)
         return quarters + (double)(random % 4096) / 16384;
-    if (how == LOW && quarters != 0 && zoo_random(seed ^ 0x10e, stream, i / RUN) % RUNS_OF_LOW == 0)
+    if (how == LOW && zoo_random(seed ^ 0x10e, stream, i / row) % LOW_ROWS == 0)
         return quarters - 64;
     if (how != LOUD)
         return quarters;
@@ -126,7 +126,7 @@ static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i
 }
 
 static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, enum change how,
-                 void *data, size_t count)
+                 size_t row, void *data, size_t count)
 {
     enum zoo_type type = buffer->type;
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
@@ -134,7 +134,7 @@ static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stre
     for (size_t i = 0; i < count; i++) {
         double value = is_float ? quarters(seed, stream, i) : whole(type, seed, stream, i);
         if (is_float && how != UNCHANGED)
-            value = changed(how, type, seed, stream, i, value);
+            value = changed(how, type, seed, stream, row, i, value);
         zoo_put(type, data, i, is_float ? value / 4 * buffer->times : value);
     }
 }
@@ -277,6 +277,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             goto failed;
         }
         fill(&problem->buffer[i], problem->seed[size], i, change_of(problem, size, i),
+             problem->buffer[i].rank > 1 ? extent[problem->buffer[i].rank - 1] : RUN,
              instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
