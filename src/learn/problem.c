@@ -61,13 +61,14 @@ static double quarters(uint64_t seed, unsigned stream, size_t i)
 /* Quarters between -8 and 8 fit a kernel that counts in whole quarters, keeps its sums in 16 bits
  * or looks results up in a table of 64. So drawn values are changed, by what the reference allows:
  *
- * - FINE: results are rounded, and compared with a tolerance; or the lesson asks for it. Each
- * number but 0 becomes a little larger, and no two are alike.
- * - LOW: a quarter of the rows lie below -8: nothing may be taken for a lower bound.
- * - LOUD: sums and products alone, which are exact in f32 in every order and have to stay so. At
- * the measured size an eighth of the numbers of one input have one bit more than f16 and TF32 hold,
- * and the rest of a sum is lost beside them unless f32 keeps it. All of that input is scaled by a
- * power of two, so that a quarter is no unit. */
+ * FINE: results are rounded, and compared with a tolerance; or the lesson asks for it. Each number
+ * but 0 becomes a little larger, and no two are alike.
+ *
+ * LOW and LOUD: sums and products alone, which are exact in f32 in every order and have to stay so.
+ * LOW: a quarter of the rows lie below -8, so that nothing can be taken for a lower bound.
+ * LOUD: one input of the measured size, and the next one of the drawn size near it. An eighth of
+ * its numbers have one bit more than f16 and TF32 hold, and the rest of a sum is lost beside them
+ * unless f32 keeps it. All of them are scaled by a power of two: a quarter is no unit there. */
 enum change { UNCHANGED, FINE, LOW, LOUD };
 #define ROUGH_TOLERANCE 2e-6
 
@@ -94,9 +95,10 @@ static enum change change_of(const struct learn_problem *problem, unsigned size,
         inputs += is_one;
         before += is_one && i < buffer;
     }
-    bool is_it = size == problem->measured && loud_bits(problem->buffer[buffer].type) &&
-                 before == problem->seed[size] % inputs;
-    return is_it ? LOUD : loud_bits(problem->buffer[buffer].type) ? LOW : UNCHANGED;
+    if (!loud_bits(problem->buffer[buffer].type))
+        return UNCHANGED;
+    bool may_be = size == problem->measured || size == problem->listed;
+    return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
 }
 
 static double changed(enum change how, enum zoo_type type, uint64_t seed, unsigned stream,
