@@ -117,6 +117,7 @@ struct learn_exercise {
     bool is_kata;                /* to be done again any day; a day is finished without it */
     const char *arch;            /* the oldest GPU that it is compiled for: "75" */
     struct expression *grid[3], *block[3], *shared; /* NULL: 1, or 0 */
+    unsigned cluster; /* blocks along x that share their shared memory; 0 or 1: none */
     const char *constant[LEARN_CONSTANTS]; /* of a file in Python, which the grid may name */
     unsigned constant_count;
     struct learn_argument argument[LEARN_ARGUMENTS];

@@ -359,7 +359,7 @@ bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *e
 {
     struct expression_state state = state_of(&exercise->problem, size);
     bool fine = true;
-    *launch = (struct problem_launch){0};
+    *launch = (struct problem_launch){.cluster = exercise->cluster};
     for (unsigned i = 0; own && i < exercise->constant_count; i++)
         state.variable[exercise->problem.names.variable_count + i] =
             compile_constant(own, exercise->constant[i]);
@@ -401,6 +401,15 @@ bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *e
 CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
                        const struct problem_launch *launch)
 {
+    if (launch->cluster > 1) {
+        CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value.clusterDim = {launch->cluster, 1, 1}};
+        CUlaunchConfig config = {launch->grid[0],  launch->grid[1],  launch->grid[2],
+                                 launch->block[0], launch->block[1], launch->block[2],
+                                 launch->shared,   NULL,             &attribute,
+                                 1};
+        return cuda->cuLaunchKernelEx(&config, function, (void **)launch->argument, NULL);
+    }
     return cuda->cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2],
                                 launch->block[0], launch->block[1], launch->block[2],
                                 launch->shared, NULL, (void **)launch->argument, NULL);

@@ -340,7 +340,8 @@ void count_scale(const struct simt_launch_state *launch, struct gpu_counters *su
     sum->clock_cycles = most[2];
     sum->busiest_requests = most[3];
     /* What ran fits on the GPU at once, and the whole grid may not. */
-    uint64_t rounds = (launch->block_count + launch->resident_limit - 1) /
+    uint64_t units = launch->block_count / launch->cluster_size; /* blocks, or clusters */
+    uint64_t rounds = (units + launch->resident_limit - 1) /
                       (launch->resident_limit ? launch->resident_limit : 1);
     sum->unit_cycles = most[1] * (rounds ? rounds : 1);
 }
