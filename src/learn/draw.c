@@ -206,7 +206,7 @@ static void add_near(struct draw *draw, uint64_t seed)
         double part = 0.75 + 0.25 * (double)(next(draw) % 1000) / 1000;
         double smaller =
             range->least + range->step * floor((value[i] * part - range->least) / range->step);
-        if (problem->keeps_multiples && fmod(value[i], 16) == 0)
+        if (fmod(value[i], 16) == 0) /* a path for those, 16 bytes at a time, is no special case */
             while (smaller > range->least && fmod(smaller, 16) != 0)
                 smaller -= range->step;
         value[i] = fmax(range->least, fmin(value[i], smaller));

@@ -56,7 +56,6 @@ struct learn_problem {
     unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
     uint64_t
         seed[LEARN_ALL_SIZES]; /* of their values; LESSON_LISTED_SEED: as the lesson has them */
-    bool keeps_multiples;      /* near the measured size, of 16: Triton compiles them apart */
     json_t *hidden;            /* ranges to draw sizes from; NULL: from what is listed */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
     struct expression_names names; /* parameters and buffers */

@@ -194,12 +194,13 @@ static double most_of(const struct learn_exercise *exercise, const struct learn_
            (total == LEARN_TOTAL_bank_conflicts ? FEW_CONFLICTS * mine->passes : 0);
 }
 
+/* Multiples of 16 may have a path of their own: Triton makes one, and so does who loads 16 bytes at
+ * a time. */
 static bool is_smaller(const struct learn_problem *problem, unsigned size)
 {
     const double *value = problem->value[size], *most = problem->value[problem->measured];
     for (unsigned i = 0; i < problem->names.variable_count; i++)
-        if (value[i] > most[i] || (problem->keeps_multiples && fmod(most[i], 16) == 0 &&
-                                   fmod(value[i], 16) != 0)) /* compiled apart: another kernel */
+        if (value[i] > most[i] || (fmod(most[i], 16) == 0 && fmod(value[i], 16) != 0))
             return false;
     return true;
 }
