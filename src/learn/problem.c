@@ -404,10 +404,11 @@ CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
     if (launch->cluster > 1) {
         CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                        .value.clusterDim = {launch->cluster, 1, 1}};
-        CUlaunchConfig config = {launch->grid[0],  launch->grid[1],  launch->grid[2],
-                                 launch->block[0], launch->block[1], launch->block[2],
-                                 launch->shared,   NULL,             &attribute,
-                                 1};
+        CUlaunchConfig config = {launch->grid[0],  launch->grid[1],
+                                 launch->grid[2],  launch->block[0],
+                                 launch->block[1], launch->block[2],
+                                 launch->shared,   NULL,
+                                 &attribute,       1};
         return cuda->cuLaunchKernelEx(&config, function, (void **)launch->argument, NULL);
     }
     return cuda->cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2],
