@@ -189,7 +189,7 @@ static void refuse(const struct learn_exercise *exercise, const struct profile_l
 
 /* The measured size is small, and has few blocks: other tiles than the solution's show there. Where
  * the large size is timed too, that one is compared strictly. */
-#define SMALL_SIZE 2
+#define SMALL_SIZE 1.3
 
 static double most_of(const struct learn_exercise *exercise, const struct learn_totals *mine,
                       enum learn_total total)
