@@ -206,7 +206,7 @@ static void add_near(struct draw *draw, uint64_t seed)
         double part = 0.75 + 0.25 * (double)(next(draw) % 1000) / 1000;
         double smaller =
             range->least + range->step * floor((value[i] * part - range->least) / range->step);
-        if (problem->keeps_multiples && fmod(value[i], 16) == 0)
+        if (fmod(value[i], 16) == 0) /* a path for those, 16 bytes at a time, is no special case */
             while (smaller > range->least && fmod(smaller, 16) != 0)
                 smaller -= range->step;
         value[i] = fmax(range->least, fmin(value[i], smaller));
@@ -314,6 +314,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
     struct draw draw = {.arena = arena, .problem = problem, .state = seed * 0x2545f4914f6cdd1du};
     draw.count = problem->names.variable_count;
     problem->size_count = problem->listed;
+    seed += LESSON_LISTED_SEED; /* never the values of the listed sizes */
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)
         return true; /* "hidden": [] asks for none */

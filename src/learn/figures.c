@@ -46,6 +46,7 @@ static json_t *figures_of(const struct learn_grader *grader, const struct learn_
         for (unsigned i = 0; i < LEARN_TOTALS; i++)
             json_object_set_new(object, totals_names[i], rounded(best.totals.value[i]));
         json_object_set_new(object, "lanes", rounded(best.totals.lanes));
+        json_object_set_new(object, "warps", rounded(best.totals.warps));
         if (best.totals.large_us > 0) {
             struct learn_verdict before = grade(grader, exercise, exercise->before);
             json_object_set_new(object, "large_us", rounded(best.totals.large_us));

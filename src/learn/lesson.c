@@ -69,13 +69,17 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
     if (!launch)
         return reader_fail(reader, "launch", "is missing");
     size_t place = reader_enter(reader, "launch");
-    if (!reader_keys(reader, launch, "grid block shared") ||
+    if (!reader_keys(reader, launch, "grid block shared cluster") ||
         !lesson_read_grid(reader, launch, &names, exercise) ||
         !read_dimensions(reader, launch, "block", &names, exercise->block))
         return false;
     json_t *shared = json_object_get(launch, "shared");
     if (shared)
         exercise->shared = reader_formula(reader, shared, "shared", &names, NULL);
+    json_t *cluster = json_object_get(launch, "cluster");
+    exercise->cluster = cluster ? (unsigned)json_integer_value(cluster) : 1;
+    if (exercise->cluster < 1 || exercise->cluster > 8)
+        return reader_fail(reader, "cluster", "is a number of blocks along x, from 1 to 8");
     reader_leave(reader, place);
     return !shared || exercise->shared;
 }

@@ -41,6 +41,7 @@ struct learn_buffer {
     enum zoo_role role;
     enum zoo_type type;
     double times; /* its values, if they are floats, are so many times the usual ones */
+    bool is_fine; /* values of drawn sizes are no whole quarters */
     unsigned rank;
     struct expression *extent[EXPRESSION_RANK];
 };
@@ -55,7 +56,6 @@ struct learn_problem {
     unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
     uint64_t
         seed[LEARN_ALL_SIZES]; /* of their values; LESSON_LISTED_SEED: as the lesson has them */
-    bool keeps_multiples;      /* near the measured size, of 16: Triton compiles them apart */
     json_t *hidden;            /* ranges to draw sizes from; NULL: from what is listed */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
     struct expression_names names; /* parameters and buffers */
@@ -68,6 +68,7 @@ struct learn_problem {
     /* Arrays of the reference alone, behind the buffers in .buffer, each with a rule of its own. */
     struct expression_rule step[LEARN_RULES];
     unsigned step_count;
+    bool is_exact;    /* sums and products alone: right results are the same in every order */
     double tolerance; /* of |expected|, or of floor if that is more */
     double floor;     /* 1, or less where results are small: weights of a softmax */
 };
@@ -90,6 +91,8 @@ enum learn_total {
 struct learn_totals {
     double value[LEARN_TOTALS];
     double lanes;    /* that work on average, of 32 */
+    double warps;    /* of the launch */
+    double passes;   /* through shared memory, without bank conflicts */
     double large_us; /* modelled, for the large size; 0 if there is none or it takes too long */
     double large_instructions, large_requests; /* there, of all warps */
 };
@@ -113,6 +116,7 @@ struct learn_exercise {
     bool is_kata;                /* to be done again any day; a day is finished without it */
     const char *arch;            /* the oldest GPU that it is compiled for: "75" */
     struct expression *grid[3], *block[3], *shared; /* NULL: 1, or 0 */
+    unsigned cluster; /* blocks along x that share their shared memory; 0 or 1: none */
     const char *constant[LEARN_CONSTANTS]; /* of a file in Python, which the grid may name */
     unsigned constant_count;
     struct learn_argument argument[LEARN_ARGUMENTS];

@@ -140,7 +140,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     static const char *const roles[] = {
         [ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
     struct learn_buffer *buffer = &problem->buffer[problem->buffer_count];
-    if (!reader_keys(reader, object, "name type role shape times"))
+    if (!reader_keys(reader, object, "name type role shape times fine"))
         return false;
     buffer->name = reader_text(reader, object, "name", true);
     const char *type = reader_text(reader, object, "type", true);
@@ -159,6 +159,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     buffer->role = (enum zoo_role)index;
     json_t *times = json_object_get(object, "times");
     buffer->times = times ? json_number_value(times) : 1;
+    buffer->is_fine = json_is_true(json_object_get(object, "fine"));
     if (!(buffer->times > 0))
         return reader_fail(reader, "buffers", "%s: times must be a number above 0", buffer->name);
     if (!read_shape(reader, shape, problem, buffer))
@@ -184,6 +185,18 @@ static bool read_buffers(struct lesson_reader *reader, json_t *object,
     return true;
 }
 
+/* Sums and products of short numbers are exact in f32, and so is whatever else picks, compares or
+ * counts. Anything of these is not. */
+static bool is_exact(const char *rule)
+{
+    static const char *const rounding[] = {"/ ",   "exp(", "log(",  "sqrt(", "round(",
+                                           "f32(", "f16(", "e4m3(", "e5m2(", "e2m1("};
+    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
+        if (strstr(rule, rounding[i]))
+            return false;
+    return true;
+}
+
 /* {"name": "s", "shape": ["n", "m"], "rule": "s[i][j] = .."}: what several rules need is computed
  * once; a step sees the inputs and the steps before it. */
 static bool read_step(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
@@ -199,6 +212,7 @@ static bool read_step(struct lesson_reader *reader, json_t *object, struct learn
     buffer->type = ZOO_F64;
     if (!buffer->name || !rule || !shape || !read_shape(reader, shape, problem, buffer))
         return false;
+    problem->is_exact &= is_exact(rule);
     problem->names.array[at] = buffer->name;
     problem->names.rank[at] = buffer->rank;
     problem->names.array_count = at + 1;
@@ -247,6 +261,7 @@ static bool read_rules(struct lesson_reader *reader, json_t *object, struct lear
     {
         char *message = NULL;
         const char *text = json_string_value(each);
+        problem->is_exact &= text && is_exact(text);
         if (!text)
             return reader_fail(reader, "reference", "must be texts such as \"y[i] = 2 * x[i]\"");
         if (!expression_parse_rule(reader->arena, text, &problem->names,
@@ -300,6 +315,7 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
     if (least && !json_is_number(least))
         return reader_fail(reader, "floor", "must be a number");
     problem->floor = least ? json_number_value(least) : 1;
+    problem->is_exact = true;
     return read_sizes(reader, object, problem) && read_buffers(reader, object, problem) &&
            read_steps(reader, object, problem) && read_rules(reader, object, problem);
 }

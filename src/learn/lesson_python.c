@@ -42,7 +42,6 @@ static void clear_own(struct learn_exercise *exercise)
         exercise->grid[i] = exercise->block[i] = NULL;
     exercise->limit_count = exercise->wrong_count = 0;
     exercise->has_figures = false;
-    exercise->problem.keeps_multiples = true;
 }
 
 /* "runs": the file has a function that is called, not a kernel that is compiled. */
@@ -59,7 +58,6 @@ static bool read_package(struct lesson_reader *reader, json_t *object,
     if (!json_object_get(object, "arguments"))
         return reader_fail(reader, "arguments", "is missing");
     exercise->problem.large = NULL;
-    exercise->problem.keeps_multiples = false;
     return true;
 }
 

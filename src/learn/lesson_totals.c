@@ -25,6 +25,10 @@ static bool read_factors(struct lesson_reader *reader, json_t *object,
     const char *name;
     for (unsigned i = 0; i < LEARN_TOTALS; i++)
         exercise->total_most[i] = totals[i].factor;
+    if (exercise->is_python) { /* Triton lays out shared memory, and says how wide an access is */
+        exercise->total_most[LEARN_TOTAL_bank_conflicts] = 0;
+        exercise->total_most[LEARN_TOTAL_requests] = 4;
+    }
     if (given && !json_is_object(given))
         return reader_fail(reader, "totals", "must be an object: {\"time_us\": 1.5}");
     json_object_foreach(given, name, value)
@@ -109,6 +113,7 @@ static void take(json_t *figures, struct learn_exercise *exercise)
     for (unsigned i = 0; i < LEARN_TOTALS; i++)
         exercise->best.value[i] = json_number_value(json_object_get(of, totals[i].name));
     exercise->best.lanes = json_number_value(json_object_get(of, "lanes"));
+    exercise->best.warps = json_number_value(json_object_get(of, "warps"));
     exercise->best.large_us = json_number_value(json_object_get(of, "large_us"));
     exercise->best.large_instructions =
         json_number_value(json_object_get(of, "large_instructions"));

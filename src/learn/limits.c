@@ -55,6 +55,15 @@ static double per_request(const struct ratio *ratio, const struct profile_memory
     return memory->requests ? (double)sum / (double)memory->requests : 0;
 }
 
+/* An access of 16 bytes a lane has four times the sectors of one of 4, and needs them: it counts as
+ * what one of 4 bytes would, whose 32 lanes fill 4 sectors, or one pass. */
+static double per_narrow_request(const struct ratio *ratio, const struct profile_memory *memory)
+{
+    double value = per_request(ratio, memory, false), ideal = per_request(ratio, memory, true);
+    double narrow = ratio->space == GPU_SPACE_SHARED ? 1 : 4;
+    return ideal > narrow ? value * narrow / ideal : value;
+}
+
 static int compare_sectors(const void *left, const void *right)
 {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -117,7 +126,7 @@ static struct limits_result check_ratio(const struct ratio *ratio,
         const struct profile_memory *memory = inst->memory[ratio->space];
         if (inst->code->kind != ratio->kind || !memory)
             continue;
-        double value = per_request(ratio, memory, false);
+        double value = per_narrow_request(ratio, memory);
         if (value > result.value) {
             result.value = value;
             worst = inst;
@@ -125,7 +134,8 @@ static struct limits_result check_ratio(const struct ratio *ratio,
     }
     result.kept = result.value <= most;
     if (!result.kept && worst) {
-        describe_ratio(ratio, launch, worst, result.value, text);
+        describe_ratio(ratio, launch, worst, per_request(ratio, worst->memory[ratio->space], false),
+                       text);
         result.file = worst->code->source ? worst->code->source->shown : NULL;
         result.line = worst->code->line;
     }

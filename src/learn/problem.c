@@ -46,9 +46,9 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
 /* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
  * Drawn ones are mostly small, so that the few larger ones count wherever they are, and an eighth
  * of them are zeros, 32 in a row. */
+enum { RUN = 32, RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
 static double quarters(uint64_t seed, unsigned stream, size_t i)
 {
-    enum { RUN = 32, RUNS_OF_ZEROS = 8, RARE = 24 };
     uint64_t random = zoo_random(seed, stream, i);
     double value = (double)(random % 64) - 32;
     if (seed == LESSON_LISTED_SEED)
@@ -56,6 +56,64 @@ static double quarters(uint64_t seed, unsigned stream, size_t i)
     if (zoo_random(~seed, stream, i / RUN) % RUNS_OF_ZEROS == 0)
         return 0;
     return (random >> 32) % RARE == 0 ? value : (double)(random % 16) - 8;
+}
+
+/* Quarters between -8 and 8 fit a kernel that counts in whole quarters, keeps its sums in 16 bits
+ * or looks results up in a table of 64. So drawn values are changed, by what the reference allows:
+ *
+ * FINE: results are rounded, and compared with a tolerance; or the lesson asks for it. Each number
+ * but 0 becomes a little larger, and no two are alike.
+ *
+ * LOW and LOUD: sums and products alone, which are exact in f32 in every order and have to stay so.
+ * LOW: a quarter of the rows lie below -8, so that nothing can be taken for a lower bound.
+ * LOUD: one input of the measured size, and the next one of the drawn size near it. An eighth of
+ * its numbers have one bit more than f16 and TF32 hold, and the rest of a sum is lost beside them
+ * unless f32 keeps it. All of them are scaled by a power of two: a quarter is no unit there. */
+enum change { UNCHANGED, FINE, LOW, LOUD };
+#define ROUGH_TOLERANCE 2e-6
+
+static unsigned loud_bits(enum zoo_type type)
+{
+    return type == ZOO_F32 || type == ZOO_F64 ? 12
+           : type == ZOO_F16                  ? 11
+           : type == ZOO_BF16                 ? 8
+                                              : 0;
+}
+
+static enum change change_of(const struct learn_problem *problem, unsigned size, unsigned buffer)
+{
+    unsigned inputs = 0, before = 0;
+    if (problem->seed[size] == LESSON_LISTED_SEED || problem->buffer[buffer].role == ZOO_OUT)
+        return UNCHANGED;
+    if (!problem->is_exact)
+        return (problem->tolerance > ROUGH_TOLERANCE || problem->buffer[buffer].is_fine) &&
+                       problem->buffer[buffer].type == ZOO_F32
+                   ? FINE
+                   : UNCHANGED;
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        bool is_one = problem->buffer[i].role != ZOO_OUT && loud_bits(problem->buffer[i].type);
+        inputs += is_one;
+        before += is_one && i < buffer;
+    }
+    if (!loud_bits(problem->buffer[buffer].type))
+        return UNCHANGED;
+    bool may_be = size == problem->measured || size == problem->listed;
+    return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
+}
+
+static double changed(enum change how, enum zoo_type type, uint64_t seed, unsigned stream,
+                      size_t row, size_t i, double quarters)
+{
+    uint64_t random = zoo_random(seed ^ 0x10d, stream, i);
+    if (how == FINE && quarters != 0)
+        return quarters + (double)(random % 4096) / 16384;
+    if (how == LOW && zoo_random(seed ^ 0x10e, stream, i / row) % LOW_ROWS == 0)
+        return quarters - 64;
+    if (how != LOUD)
+        return quarters;
+    uint64_t half = (uint64_t)1 << (loud_bits(type) - 1);
+    double value = (double)(half + random / 16 % half / 2 * 2 + 1); /* odd: every bit counts */
+    return (random % 8 ? quarters : random / 8 % 2 ? -value : value) / (double)(2u << seed / 8 % 6);
 }
 
 /* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others
@@ -69,16 +127,18 @@ static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i
     return is_unsigned ? value : value - (double)values / 2;
 }
 
-static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, void *data,
-                 size_t count)
+static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, enum change how,
+                 size_t row, void *data, size_t count)
 {
     enum zoo_type type = buffer->type;
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
                     type == ZOO_E4M3 || type == ZOO_E5M2;
-    for (size_t i = 0; i < count; i++)
-        zoo_put(type, data, i,
-                is_float ? quarters(seed, stream, i) / 4 * buffer->times
-                         : whole(type, seed, stream, i));
+    for (size_t i = 0; i < count; i++) {
+        double value = is_float ? quarters(seed, stream, i) : whole(type, seed, stream, i);
+        if (is_float && how != UNCHANGED)
+            value = changed(how, type, seed, stream, row, i, value);
+        zoo_put(type, data, i, is_float ? value / 4 * buffer->times : value);
+    }
 }
 
 static bool allocate(struct zoo_instance *instance, unsigned i)
@@ -218,7 +278,9 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             *message = lk_format("%s: too little memory here", problem->size[size]);
             goto failed;
         }
-        fill(&problem->buffer[i], problem->seed[size], i, instance->host[i], count);
+        fill(&problem->buffer[i], problem->seed[size], i, change_of(problem, size, i),
+             problem->buffer[i].rank > 1 ? extent[problem->buffer[i].rank - 1] : RUN,
+             instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;
@@ -297,7 +359,7 @@ bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *e
 {
     struct expression_state state = state_of(&exercise->problem, size);
     bool fine = true;
-    *launch = (struct problem_launch){0};
+    *launch = (struct problem_launch){.cluster = exercise->cluster};
     for (unsigned i = 0; own && i < exercise->constant_count; i++)
         state.variable[exercise->problem.names.variable_count + i] =
             compile_constant(own, exercise->constant[i]);
@@ -339,6 +401,16 @@ bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *e
 CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
                        const struct problem_launch *launch)
 {
+    if (launch->cluster > 1) {
+        CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                       .value.clusterDim = {launch->cluster, 1, 1}};
+        CUlaunchConfig config = {launch->grid[0],  launch->grid[1],
+                                 launch->grid[2],  launch->block[0],
+                                 launch->block[1], launch->block[2],
+                                 launch->shared,   NULL,
+                                 &attribute,       1};
+        return cuda->cuLaunchKernelEx(&config, function, (void **)launch->argument, NULL);
+    }
     return cuda->cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2],
                                 launch->block[0], launch->block[1], launch->block[2],
                                 launch->shared, NULL, (void **)launch->argument, NULL);

@@ -21,7 +21,8 @@ struct compile_launch;
 
 struct problem_launch {
     unsigned grid[3], block[3], shared;
-    bool is_ragged; /* of a kernel in Python: the PTX for other sizes is wanted */
+    unsigned cluster; /* blocks along x that share their shared memory; 0 or 1: none */
+    bool is_ragged;   /* of a kernel in Python: the PTX for other sizes is wanted */
     /* Memory that Triton's code wants for itself, as for tensor descriptors; the caller's to get.
      */
     CUdeviceptr scratch;

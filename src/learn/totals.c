@@ -27,8 +27,18 @@ static const struct {
 #define SPECIAL_CASE 1.6
 /* The least of the solution's work at the large size, against what a kernel has at the measured. */
 #define LEFT_OUT 0.4
-/* How much longer than in the solution the busiest warp may be, against the others. */
+/* How much longer than in the solution the busiest warp may be, against the others; and how many
+ * more requests it may have. */
 #define UNEVEN 1.5
+#define UNEVEN_REQUESTS 1.4
+/* Of the passes through shared memory, the part that bank conflicts may add without being looked
+ * at. */
+#define FEW_CONFLICTS 0.25
+
+static double warps_of(const struct profile_launch *launch)
+{
+    return (double)launch->shape.blocks * ceil(launch->shape.threads / 32.0);
+}
 
 struct learn_totals totals_of(const struct profile_launch *launch)
 {
@@ -42,6 +52,10 @@ struct learn_totals totals_of(const struct profile_launch *launch)
                  c->copy_bypass_requests);
     totals.value[LEARN_TOTAL_atomics] =
         (double)(c->global_red_requests + c->global_atom_requests + c->shared_atom_instructions);
+    totals.value[LEARN_TOTAL_busiest_requests] = (double)c->busiest_requests;
+    totals.value[LEARN_TOTAL_bank_conflicts] = (double)c->shared_conflicts;
+    totals.warps = warps_of(launch);
+    totals.passes = (double)c->shared_wavefronts_ideal;
     totals.lanes =
         c->warp_instructions ? (double)c->thread_instructions_on / (double)c->warp_instructions : 0;
     return totals;
@@ -65,14 +79,17 @@ static unsigned line_to_blame(const struct profile_launch *launch, enum learn_to
     for (unsigned i = 0; i < launch->inst_count; i++) {
         const struct profile_inst *inst = &launch->insts[i];
         const struct profile_memory *global = inst->memory[GPU_SPACE_GLOBAL];
-        bool is_memory = total == LEARN_TOTAL_requests || total == LEARN_TOTAL_time_us;
+        const struct profile_memory *shared = inst->memory[GPU_SPACE_SHARED];
+        bool is_memory = total == LEARN_TOTAL_requests || total == LEARN_TOTAL_time_us ||
+                         total == LEARN_TOTAL_busiest_requests;
         double value =
             total == LEARN_TOTAL_atomics
                 ? (global && (inst->code->kind == PROFILE_ATOM || inst->code->kind == PROFILE_RED)
                        ? (double)inst->warps
                        : 0)
-            : is_memory ? (global ? (double)global->requests : 0)
-                        : (double)inst->warps;
+            : total == LEARN_TOTAL_bank_conflicts ? (shared ? (double)shared->conflicts : 0)
+            : is_memory                           ? (global ? (double)global->requests : 0)
+                                                  : (double)inst->warps;
         if (value > largest && inst->code->line && is_file(inst->code, shown)) {
             largest = value;
             line = inst->code->line;
@@ -83,14 +100,32 @@ static unsigned line_to_blame(const struct profile_launch *launch, enum learn_to
 
 /* Sentences -----------------------------------------------------------------------------------*/
 
-static double warps_of(const struct profile_launch *launch)
+/* How a total of one warp relates to all warps'. */
+static const struct evenness {
+    enum learn_total busiest, all;
+    double most; /* times the solution's */
+    bool has_slack;
+} by_instructions = {LEARN_TOTAL_longest_warp, LEARN_TOTAL_warp_instructions, UNEVEN, true},
+  by_requests = {LEARN_TOTAL_busiest_requests, LEARN_TOTAL_requests, UNEVEN_REQUESTS, false};
+
+/* Does the busiest warp have more to do than in the solution, and the others have not? A thread
+ * that takes four elements at once leaves warps idle too, but has no more requests than before. */
+static bool is_uneven_in(const struct learn_exercise *exercise, const struct learn_totals *mine,
+                         const struct evenness *by)
 {
-    return (double)launch->shape.blocks * ceil(launch->shape.threads / 32.0);
+    const struct learn_totals *best = &exercise->best;
+    double busiest = mine->value[by->busiest], best_busiest = best->value[by->busiest];
+    double slack = by->has_slack ? infos[by->busiest].slack : 0;
+    double mean = mine->value[by->all] / fmax(1, mine->warps);
+    double best_mean = best->value[by->all] / fmax(1, best->warps);
+    return exercise->total_most[by->busiest] > 0 && best_busiest > 0 && best_mean > 0 && mean > 0 &&
+           busiest > by->most * best_busiest + slack &&
+           busiest / mean > by->most * best_busiest / best_mean;
 }
 
 /* What a kernel does that costs so much; NULL if nothing that is known. */
 static char *explain(const struct learn_exercise *exercise, const struct profile_launch *launch,
-                     const struct learn_totals *mine)
+                     const struct learn_totals *mine, enum learn_total total)
 {
     const struct learn_totals *best = &exercise->best;
     double all = mine->value[LEARN_TOTAL_warp_instructions];
@@ -114,10 +149,18 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
         return lk_format("Of the 32 lanes of a warp only %.2g do the work, in the solution %.2g. A "
                          "warp costs the same however many of its lanes are on.",
                          mine->lanes, best->lanes);
+    if (total == LEARN_TOTAL_bank_conflicts)
+        return lk_format("Lanes of a warp that go to different words of one bank take turns. Pad "
+                         "the rows of the tile, or swizzle them, as the lesson says.");
     if (blocks > 1 && times > 0.4 * blocks)
         return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
                          "do all of it? A block has its own part: %s.",
                          blocks, times, exercise->is_python ? "tl.program_id(0)" : "blockIdx");
+    if (is_uneven_in(exercise, mine, &by_requests))
+        return lk_format("The busiest warp has %.3g requests, the average %.3g: some blocks or "
+                         "warps leave their part to others. Give every thread its own part.",
+                         mine->value[LEARN_TOTAL_busiest_requests],
+                         mine->value[LEARN_TOTAL_requests] / fmax(1, warps));
     if (longest > UNEVEN * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
         return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
                          "not spread over all threads.",
@@ -131,7 +174,7 @@ static void refuse(const struct learn_exercise *exercise, const struct profile_l
 {
     double value = mine->value[total], best = exercise->best.value[total];
     unsigned line = line_to_blame(launch, total, shown);
-    char *why = explain(exercise, launch, mine);
+    char *why = explain(exercise, launch, mine, total);
     if (best > 0)
         verdict_add_message(verdict, line, "%.6g %s, %.3g times the solution's %.6g", value,
                             infos[total].words, value / best, best);
@@ -144,25 +187,27 @@ static void refuse(const struct learn_exercise *exercise, const struct profile_l
     verdict_stop(verdict, LEARN_LIMIT, line);
 }
 
-/* Is the busiest warp longer than in the solution, and the others are not? */
-static bool is_uneven(const struct learn_exercise *exercise, const struct learn_totals *mine)
+/* The measured size is small, and has few blocks: other tiles than the solution's show there. Where
+ * the large size is timed too, that one is compared strictly. */
+#define SMALL_SIZE 1.3
+
+static double most_of(const struct learn_exercise *exercise, const struct learn_totals *mine,
+                      enum learn_total total)
 {
-    const struct learn_totals *best = &exercise->best;
-    double longest = mine->value[LEARN_TOTAL_longest_warp],
-           best_longest = best->value[LEARN_TOTAL_longest_warp];
-    double share = longest / fmax(1, mine->value[LEARN_TOTAL_warp_instructions]);
-    double best_share = best_longest / fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
-    return exercise->total_most[LEARN_TOTAL_longest_warp] > 0 && best_longest > 0 &&
-           longest > UNEVEN * best_longest + infos[LEARN_TOTAL_longest_warp].slack &&
-           share > UNEVEN * best_share;
+    bool is_timed_twice = total == LEARN_TOTAL_time_us && exercise->best.large_us > 0;
+    return (is_timed_twice ? SMALL_SIZE : 1) * exercise->total_most[total] *
+               exercise->best.value[total] +
+           infos[total].slack +
+           (total == LEARN_TOTAL_bank_conflicts ? FEW_CONFLICTS * mine->passes : 0);
 }
 
+/* Multiples of 16 may have a path of their own: Triton makes one, and so does who loads 16 bytes at
+ * a time. */
 static bool is_smaller(const struct learn_problem *problem, unsigned size)
 {
     const double *value = problem->value[size], *most = problem->value[problem->measured];
     for (unsigned i = 0; i < problem->names.variable_count; i++)
-        if (value[i] > most[i] || (problem->keeps_multiples && fmod(most[i], 16) == 0 &&
-                                   fmod(value[i], 16) != 0)) /* compiled apart: another kernel */
+        if (value[i] > most[i] || (fmod(most[i], 16) == 0 && fmod(value[i], 16) != 0))
             return false;
     return true;
 }
@@ -199,15 +244,16 @@ void totals_check(const struct learn_exercise *exercise, const struct profile *p
     const struct profile_launch *launch = profile->launches[0];
     struct learn_totals mine = totals_of(launch);
     /* Causes before effects: the first that is over tells the most. */
-    static const enum learn_total order[] = {LEARN_TOTAL_atomics, LEARN_TOTAL_longest_warp,
-                                             LEARN_TOTAL_warp_instructions, LEARN_TOTAL_requests,
-                                             LEARN_TOTAL_time_us};
+    static const enum learn_total order[] = {
+        LEARN_TOTAL_atomics,  LEARN_TOTAL_longest_warp,     LEARN_TOTAL_warp_instructions,
+        LEARN_TOTAL_requests, LEARN_TOTAL_busiest_requests, LEARN_TOTAL_bank_conflicts,
+        LEARN_TOTAL_time_us};
     bool refused = false;
     verdict->totals = mine;
     for (unsigned i = 0; i < LEARN_TOTALS && exercise->has_figures; i++) {
         enum learn_total total = order[i];
-        double best = exercise->best.value[total], factor = exercise->total_most[total];
-        double most = factor * best + infos[total].slack, value = mine.value[total];
+        double factor = exercise->total_most[total], value = mine.value[total];
+        double most = most_of(exercise, &mine, total);
         bool kept = factor == 0 || value <= most;
         if (factor > 0 && (!kept || total == LEARN_TOTAL_time_us))
             verdict->counter[verdict->counter_count++] =
@@ -217,9 +263,10 @@ void totals_check(const struct learn_exercise *exercise, const struct profile *p
             refused = true;
         }
     }
-    if (!refused && exercise->has_figures && verdict->stage == LEARN_PASSED &&
-        is_uneven(exercise, &mine))
-        refuse(exercise, launch, &mine, LEARN_TOTAL_longest_warp, shown, verdict);
+    const struct evenness *evenness[] = {&by_instructions, &by_requests};
+    for (unsigned i = 0; i < 2 && exercise->has_figures && verdict->stage == LEARN_PASSED; i++)
+        if (is_uneven_in(exercise, &mine, evenness[i]))
+            refuse(exercise, launch, &mine, evenness[i]->busiest, shown, verdict);
     for (unsigned i = 1; i < profile->launch_count && verdict->stage == LEARN_PASSED; i++)
         check_special(exercise, &mine, profile->launches[i], verdict);
 }

@@ -335,6 +335,7 @@ struct simt_warp_state {
     int32_t ran;                    /* fuel of its last slice */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
+    uint64_t requests;              /* watched: to global memory, in this block */
     uint64_t alone_cycles, issue_slots; /* watched: cycles it would need alone, and machine
                                            instructions, since its block began */
     struct simt_wgmma wgmma;

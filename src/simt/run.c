@@ -246,21 +246,22 @@ static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear
     return linear ^ (simt_next_random(&state) & (window - 1));
 }
 
-/* Neighbours share what they read: the sample is four rows of them, a quarter of the grid apart. */
+/* Neighbours share what they read: the sample is four rows of them, a quarter of the grid apart.
+ * A cluster is taken whole. */
 static struct simt_block *take_sampled(struct simt_worker *worker)
 {
     struct simt_launch_state *launch = worker->launch;
-    uint64_t number = atomic_fetch_add(&launch->next_block, 1);
-    if (number >= launch->sampled)
+    uint64_t number = atomic_fetch_add(&launch->next_block, 1), size = launch->cluster_size;
+    if (number * size >= launch->sampled)
         return NULL;
     if (number && launch->instructions + worker->instructions > launch->sample_instructions) {
-        launch->sampled = number;
+        launch->sampled = number * size;
         return NULL;
     }
-    uint64_t row = launch->block_count / 4;
+    uint64_t row = launch->block_count / size / 4;
     if (number < 4 * row)
         number = number % 4 * row + number / 4;
-    return simt_block_start(worker, number, 0);
+    return size > 1 ? simt_cluster_start(worker, number) : simt_block_start(worker, number, 0);
 }
 
 static struct simt_block *take_new(struct simt_worker *worker)
@@ -375,13 +376,15 @@ static uint32_t local_stride(const struct simt_code *code, size_t stack_bytes)
 static void choose_sample(struct simt_launch_state *state)
 {
     const struct simt_machine *machine = state->machine;
-    if (!state->watch || state->cluster_size > 1)
+    if (!state->watch)
         return;
     if (machine->options.sample_blocks && machine->options.sample_blocks + 4 < state->block_count) {
-        state->sampled = machine->options.sample_blocks;
+        uint64_t left_over = machine->options.sample_blocks % state->cluster_size;
+        state->sampled = machine->options.sample_blocks - left_over;
         state->sample_instructions = machine->options.sample_instructions;
     } else if (state->launch->sample_instructions && state->watch != machine->watch &&
-               !state->launch->cooperative && !state->code->meets_blocks) {
+               !state->launch->cooperative && !state->code->meets_blocks &&
+               state->cluster_size == 1) {
         state->sampled = state->block_count;
         state->sample_instructions = state->launch->sample_instructions;
     }

@@ -93,9 +93,13 @@ static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
         if (begins)
-            warp->steps = warp->steps_released = 0;
-        else if (warp->steps > counters->longest_warp)
-            counters->longest_warp = warp->steps;
+            warp->steps = warp->steps_released = warp->requests = 0;
+        else {
+            if (warp->steps > counters->longest_warp)
+                counters->longest_warp = warp->steps;
+            if (warp->requests > counters->busiest_requests)
+                counters->busiest_requests = warp->requests;
+        }
     }
 }
 
@@ -168,7 +172,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     counters->watcher.order = counters->watcher.product = NULL;
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
-    counters->longest_warp = 0;
+    counters->longest_warp = counters->busiest_requests = 0;
     memset(&counters->cluster, 0, sizeof(counters->cluster));
     memset(&counters->bulk, 0, sizeof(counters->bulk));
     free(counters->insts);

@@ -307,6 +307,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->shared_phases /= 4;
     sum->chain_cycles /= 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
+    sum->busiest_requests = counters->busiest_requests;
     sum->unit_cycles =
         counters->units && !counters->follows_replay ? (uint64_t)units_cycles(counters->units) : 0;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
@@ -328,7 +329,8 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
 
 void count_scale(const struct simt_launch_state *launch, struct gpu_counters *sum)
 {
-    uint64_t most[] = {sum->longest_warp, sum->unit_cycles, sum->clock_cycles};
+    uint64_t most[] = {sum->longest_warp, sum->unit_cycles, sum->clock_cycles,
+                       sum->busiest_requests};
     double times = (double)launch->block_count / (double)launch->sampled;
     for (unsigned i = 0; i < gpu_counter_count; i++) {
         uint64_t *counter = gpu_counter(sum, i);
@@ -336,8 +338,10 @@ void count_scale(const struct simt_launch_state *launch, struct gpu_counters *su
     }
     sum->longest_warp = most[0];
     sum->clock_cycles = most[2];
+    sum->busiest_requests = most[3];
     /* What ran fits on the GPU at once, and the whole grid may not. */
-    uint64_t rounds = (launch->block_count + launch->resident_limit - 1) /
+    uint64_t units = launch->block_count / launch->cluster_size; /* blocks, or clusters */
+    uint64_t rounds = (units + launch->resident_limit - 1) /
                       (launch->resident_limit ? launch->resident_limit : 1);
     sum->unit_cycles = most[1] * (rounds ? rounds : 1);
 }

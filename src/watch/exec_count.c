@@ -275,6 +275,8 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         return;
     }
     memory->requests++;
+    if (use != USE_ATOMIC && access->what->kind != WATCH_BULK)
+        access->w->block->warps[access->w->index].requests++;
     memory->bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
     bool is_simple =
         access->pattern != WATCH_SCATTERED && use != USE_ATOMIC && access->what->kind != WATCH_COPY;
@@ -327,6 +329,30 @@ static void count_global(struct counters *counters, struct count_memory *memory,
 /* Shared and local memory ------------------------------------------------------------------------
  */
 
+/* Rows of 16 x 16 tiles, as ptxas has it on an H200: 16-bit elements come by one ldmatrix of four
+ * matrices of 8 x 8, f32 sums leave by four stores of 8 bytes a lane, four lanes to half a row. */
+static struct lanes_passes tile_passes(const struct watch_access *access)
+{
+    unsigned rows = (unsigned)__builtin_popcount(access->mask);
+    unsigned all = (rows * access->bytes + 127) / 128;
+    struct lanes_passes passes = {all, 0};
+    uint64_t addresses[SIMT_LANES];
+    if (rows != 16 || access->bytes != (access->is_write ? 64 : 32))
+        return passes;
+    passes.wavefronts = 0;
+    for (unsigned part = 0; part < (access->is_write ? 4u : 1u); part++) {
+        for (unsigned i = 0; i < SIMT_LANES; i++)
+            addresses[i] = access->is_write
+                               ? access->addresses[part / 2 * 8 + i / 4] + part % 2 * 32 + i % 4 * 8
+                               : access->addresses[i % 16] + i / 16 * 16;
+        struct lanes_passes each = lanes_shared(access->is_write ? LANES_STORE : LANES_ROWS,
+                                                addresses, SIMT_ALL, access->is_write ? 8 : 16);
+        passes.wavefronts += each.wavefronts;
+        passes.conflicts += each.conflicts;
+    }
+    return passes;
+}
+
 static void count_shared(struct count_memory *memory, const struct watch_access *access)
 {
     enum watch_kind kind = (enum watch_kind)access->what->kind;
@@ -353,8 +379,7 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
                 : lanes_copy_conflicts(access->partner, access->addresses, mask, bytes);
         passes = (struct lanes_passes){groups + conflicts, conflicts};
     } else if (kind == WATCH_TILE) {
-        unsigned all = (lanes * bytes + 127) / 128;
-        passes = (struct lanes_passes){all, 0};
+        passes = tile_passes(access);
     } else if (how <= LANES_STORE && bytes == 4 && access->pattern != WATCH_SCATTERED) {
         unsigned all = simple_passes(access);
         passes = (struct lanes_passes){all, all - 1};

@@ -98,6 +98,7 @@ static void counters(void **state)
     assert_int_equal(counter(found, "global_load_sectors"), 6);
     assert_int_equal(counter(found, "shared_store_wavefronts"), 6 * 32);
     assert_int_equal(counter(found, "shared_store_conflicts"), 6 * 31);
+    assert_int_equal(counter(found, "busiest_requests"), 2);
     assert_int_equal(counter(found, "branches"), 6);
     assert_int_equal(counter(found, "divergent_branches"), 3);
     free(found);
@@ -253,6 +254,33 @@ static void tensor_instructions(void **state)
     free(found);
 }
 
+/* Extra passes of wmma's loads of f16 and stores of f32 in shared memory, by pitch in elements: as
+ * ncu counts them on an H200. */
+static void conflicts_of_tiles(void **state)
+{
+    static const unsigned expected[][3] = {/* pitch, loads', stores' */
+                                           {16, 4, 8}, {20, 0, 8},  {24, 0, 0}, {32, 12, 24},
+                                           {40, 0, 0}, {64, 28, 0}, {72, 0, 0}, {128, 28, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        unsigned pitch = expected[i][0];
+        bool stores = pitch <= 32; /* those were measured */
+        char *text = lk_format(
+            "%swmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%%r2, %%r3, %%r4, %%r5, %%r6, "
+            "%%r7, %%r8, %%r9}, [s], %u;\n%s%s%u;\nret;\n}\n",
+            HEAD ENTRY, pitch == 20 ? 24 : pitch,
+            stores ? "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {%r2, %r3, %r4, "
+                     "%r5, %r6, %r7, %r8, %r9}, "
+                   : "",
+            stores ? "" : "mov.u32 %r2, ", pitch);
+        char *found = watched(counters_open, text, 1, 32);
+        assert_int_equal(counter(found, "shared_load_conflicts"), expected[i][1]);
+        assert_int_equal(counter(found, "shared_store_conflicts"), stores ? expected[i][2] : 0);
+        free(found);
+        free(text);
+    }
+}
+
 static void a_trace_is_bounded(void **state)
 {
     setenv("LOCKSTEP_TRACE", "blocks:1-1,warps:0-0,records:3", 1);
@@ -316,6 +344,7 @@ int main(void)
         cmocka_unit_test(clusters_are_counted),
         cmocka_unit_test(tensor_copies),
         cmocka_unit_test(tensor_instructions),
+        cmocka_unit_test(conflicts_of_tiles),
         cmocka_unit_test(a_trace_is_bounded),
         cmocka_unit_test(a_checker_refuses),
         cmocka_unit_test(lanes),

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(384, 1)
     extern __shared__ __align__(1024) unsigned char memory[];
     ring &r = *(ring *)memory;
     int top = blockIdx.y * 128, left = blockIdx.x * 256, group = threadIdx.x / 128;
-    float sums[128] = {0};
+    float sums[128]; // the first product sets them
     if (threadIdx.x == 0) {
         barrier_make(&r.full[0], 1);
         barrier_made();
@@ -56,7 +56,8 @@ __global__ void __launch_bounds__(384, 1)
             wgmma_fence();
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                wgmma_f16<0, 1>(sums, wgmma_tile(rows + 32 * i, 1024, 0), wgmma_tile(columns + 2048 * i, 1024, 8192), 1);
+                wgmma_f16<0, 1>(sums, wgmma_tile(rows + 32 * i, 1024, 0), wgmma_tile(columns + 2048 * i, 1024, 8192),
+                                p > 0 || i > 0);
             wgmma_commit();
             wgmma_wait<0>();
             wgmma_hold(sums);

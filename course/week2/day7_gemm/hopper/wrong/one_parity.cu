@@ -45,7 +45,8 @@ __device__ __forceinline__ void consume(ring &r, float (&sums)[128], int group, 
         wgmma_fence();
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            wgmma_f16<0, 1>(sums, wgmma_tile(rows + 32 * i, 1024, 0), wgmma_tile(columns + 2048 * i, 1024, 8192), 1);
+            wgmma_f16<0, 1>(sums, wgmma_tile(rows + 32 * i, 1024, 0), wgmma_tile(columns + 2048 * i, 1024, 8192),
+                            p > 0 || i > 0);
         wgmma_commit();
         wgmma_hold(sums);
         wgmma_wait<1>(); // the products of the stage before this one are done
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(384, 1)
     if (threadIdx.x == 256)
         produce(r, &a, &b, top, left, k);
     if (group < 2) {
-        float sums[128] = {0};
+        float sums[128]; // the first product sets them
         consume(r, sums, group, k);
         store(c, sums, top + 64 * group, left, n);
     }
