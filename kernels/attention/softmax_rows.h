@@ -87,8 +87,38 @@ static __device__ __forceinline__ void lean(float (&scores)[count], const attent
     }
 }
 
-/* From scores as the product left them to exponentials; CAPPED: there may be a softcap, or ALiBi.
- * `warp_row` is the warp's first. */
+/* Dropout: exponentials whose place says so become 0; store multiplies the others. A call of Philox
+ * has the bits of two rows and of four columns at a distance of 8: all of them are this thread's,
+ * unless the tile begins between multiples of 32. */
+template <int count>
+static __device__ __forceinline__ void drop_weights(float (&weights)[count],
+                                                    const attention_arguments &g, const sequence &s,
+                                                    int row, int key)
+{
+    const bool aligned = count * 2 % 32 == 0;
+    unsigned below = (unsigned)g.dropped << 16;
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+        int column = key + (int)threadIdx.x % 4 * 2 + e;
+        uint4 words;
+#pragma unroll
+        for (int i = 0; i < count / 8; i++) { /* 16 keys */
+            if (!aligned || i % 2 == 0)
+                words = weight_words(g.round_keys, g.offset, words_at(g, s, row, column + 16 * i));
+            bool upper = aligned ? i % 2 : (key / 16 + i) % 2;
+            unsigned bits[2] = {upper ? words.z : words.x, upper ? words.w : words.y};
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                float *two = &weights[8 * i + 4 * c + e];
+                two[0] = bits[c] << 16 < below ? 0 : two[0];
+                two[2] = bits[c] < below ? 0 : two[2];
+            }
+        }
+    }
+}
+
+/* From scores as the product left them to exponentials; CAPPED: there may be a softcap, ALiBi or
+ * dropout. `warp_row` is the warp's first. */
 template <bool CAPPED, int LIFT = 0, int count>
 static __device__ __forceinline__ void
 finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
@@ -103,6 +133,8 @@ finish_scores(float (&scores)[count], const attention_arguments &g, const sequen
     if (__builtin_expect(!is_whole(g, s, warp_row, key, count * 2), 0))
         hide(scores, g, s, row, key);
     soften<LIFT>(scores, r, scale);
+    if (CAPPED && g.dropped)
+        drop_weights(scores, g, s, row, key);
 }
 
 /* The output divided by the sums, and the rows' log-sum-exp. */

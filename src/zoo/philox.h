@@ -24,6 +24,15 @@ static inline void zoo_philox(const uint32_t counter[4], const uint32_t key[2], 
         out[i] = c[i];
 }
 
+/* The keys of all rounds, two each. */
+static inline void zoo_round_keys(uint64_t seed, uint32_t keys[20])
+{
+    for (uint32_t round = 0; round < 10; round++) {
+        keys[2 * round] = (uint32_t)seed + round * 0x9e3779b9U;
+        keys[2 * round + 1] = (uint32_t)(seed >> 32) + round * 0xbb67ae85U;
+    }
+}
+
 /* Number `index` of the stream that a seed and an offset stand for. */
 static inline void zoo_random_words(uint64_t seed, uint64_t offset, uint64_t index, uint32_t out[4])
 {
@@ -44,6 +53,22 @@ static inline struct zoo_dropout zoo_dropout_of(double p)
     uint32_t threshold = (uint32_t)units;
     return (struct zoo_dropout){threshold,
                                 threshold < 65536 ? (float)(65536.0 / (65536 - threshold)) : 0};
+}
+/* Is the weight of a query and a key dropped? kernels/include/weight_dropout.h says by which bits;
+ * `head` counts the heads of Q of all sequences. */
+struct zoo_weight {
+    int64_t head, queries, keys; /* queries and keys: of the longest sequence */
+    int64_t query, key;
+};
+static inline bool zoo_weight_dropped(struct zoo_dropout d, uint64_t seed, uint64_t offset,
+                                      struct zoo_weight w)
+{
+    uint32_t words[4];
+    int64_t line = (w.head * ((w.queries + 15) / 16) + w.query / 16) * 8 + w.query % 8;
+    int64_t index = (line * ((w.keys + 31) / 32) + w.key / 32) * 8 + w.key % 8;
+    zoo_random_words(seed, offset, (uint64_t)index, words);
+    uint32_t word = words[w.key / 16 % 2 * 2 + w.key / 8 % 2];
+    return (word >> (w.query / 8 % 2 * 16) & 0xffff) < d.threshold;
 }
 static inline bool zoo_dropped(struct zoo_dropout d, uint64_t seed, uint64_t offset, uint64_t at)
 {
