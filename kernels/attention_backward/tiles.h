@@ -7,9 +7,8 @@
 
 #include "backward.h"
 #include "wgmma_types.h"
-#define KEPT 128 /* rows of what a block keeps: 64 for each warpgroup */
-#define BOX 64   /* rows that one request of TMA brings */
-#define CONSUMERS 2
+#define BOX 64      /* rows that one request of TMA brings */
+#define CONSUMERS 2 /* warpgroups, with 64 rows each of what a block keeps */
 #define THREADS (128 * (1 + CONSUMERS))
 
 /* Rows of a tensor [head][row][column], by TMA. */
@@ -97,15 +96,14 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
             multiply(type(), sums, factor[i], beyond(other, i * 2048));
         wgmma_commit();
     }
-    /* Rows of `count` from `row` on, times `by`. */
-    static __device__ __forceinline__ void store(const float (&sums)[DIM / 2], void *to,
-                                                 long long head, int row, int count, float by)
+    /* Rows of `count` from `row` on, times `by`; `pitch` from a row to the next. */
+    static __device__ __forceinline__ void put(const float (&sums)[DIM / 2], unsigned short *to,
+                                               long long pitch, int row, int count, float by)
     {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             bool inside = row + 8 * h < count;
-            unsigned short *at = (unsigned short *)to + (head * count + row + 8 * h) * DIM +
-                                 threadIdx.x % 4 * 8;
+            unsigned short *at = to + (row + 8 * h) * pitch + threadIdx.x % 4 * 8;
 #pragma unroll
             for (int i = 0; i < DIM / 32; i++) {
                 uint4 piece = exchange<type>(sums + 16 * i, h, by);
@@ -113,6 +111,11 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
                     *(uint4 *)(at + 32 * i) = piece;
             }
         }
+    }
+    static __device__ __forceinline__ void store(const float (&sums)[DIM / 2], void *to,
+                                                 long long head, int row, int count, float by)
+    {
+        put(sums, (unsigned short *)to + head * count * DIM, DIM, row, count, by);
     }
 
     /* dK and dV ---------------------------------------------------------------------------------*/

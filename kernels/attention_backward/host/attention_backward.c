@@ -5,6 +5,7 @@
  */
 #include "backward.h"
 
+#include "../../attention/host/plan.h"
 #include "zoo/philox.h"
 
 #include <math.h>
@@ -18,6 +19,8 @@ enum { KEPT = 128 }; /* rows of a block of the Hopper step */
 
 static const char *const type_names[] = {"bf16", "f16", "f32", NULL};
 static const char *const mask_names[] = {"full", "causal", NULL};
+static const char *const layout_names[] = {"heads_first", "packed", NULL};
+static const char *const also_names[] = {"nothing", "padding", "alibi", "both", NULL};
 static const char *const distributions[] = {"uniform", "matched", "equal", NULL};
 
 enum zoo_type backward_type(const struct zoo_problem *problem)
@@ -38,6 +41,43 @@ struct backward_window backward_window(const struct zoo_problem *problem)
     return (struct backward_window){window, problem->value[MASK] ? 0 : window};
 }
 
+bool backward_is_packed(const struct zoo_problem *problem)
+{
+    return problem->value[BACKWARD_P_LAYOUT] == BACKWARD_PACKED;
+}
+bool backward_has(const struct zoo_problem *problem, enum backward_also what)
+{
+    return problem->value[BACKWARD_P_ALSO] == what || problem->value[BACKWARD_P_ALSO] == BACKWARD_BOTH;
+}
+
+/* Packed: the second of every three sequences is shorter, with another ratio of queries to keys, and
+ * the third has one key. */
+int64_t backward_length(const struct zoo_problem *problem, int64_t number, bool of_keys)
+{
+    int64_t most = problem->value[of_keys ? KEYS : QUERIES];
+    if (!backward_is_packed(problem) || number % 3 == 0)
+        return most;
+    if (number % 3 == 1)
+        return most / (of_keys ? 2 : 3);
+    return of_keys ? most > 0 : most / 2;
+}
+int64_t backward_all_rows(const struct zoo_problem *problem, bool of_keys)
+{
+    int64_t sum = problem->value[of_keys ? BACKWARD_P_ALL_KEYS : BACKWARD_P_ALL_QUERIES];
+    if (sum > 0)
+        return sum;
+    for (int64_t i = 0; i < problem->value[BATCH]; i++)
+        sum += backward_length(problem, i, of_keys);
+    return sum;
+}
+/* All of them, a third, none, all but one, one. */
+static int64_t visible_of(const struct zoo_problem *problem, int64_t number)
+{
+    int64_t keys = backward_length(problem, number, true), one = keys > 0;
+    const int64_t visible[] = {keys, keys / 3, 0, keys - one, one};
+    return backward_has(problem, BACKWARD_PADDING) ? visible[number % 5] : keys;
+}
+
 /* The problem -----------------------------------------------------------------------------------*/
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
@@ -45,15 +85,24 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     static const char *const names[] = {"q", "k", "v", "o", "lse", "grad", "dq", "dk", "dv"};
     const int64_t *v = problem->value;
     enum zoo_type type = backward_type(problem);
-    size_t q_rows = (size_t)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
-    size_t k_rows = (size_t)(v[BATCH] * v[HEADS] * v[KEYS]), dim = (size_t)v[DIM];
-    for (unsigned i = 0; i < BACKWARD_BUFFERS; i++) {
+    size_t q_rows = (size_t)(v[HEADS] * v[GROUP] * backward_all_rows(problem, false));
+    size_t k_rows = (size_t)(v[HEADS] * backward_all_rows(problem, true)), dim = (size_t)v[DIM];
+    size_t begins = backward_is_packed(problem) ? (size_t)v[BATCH] + 1 : 0;
+    for (unsigned i = 0; i <= BACKWARD_B_DV; i++) {
         bool of_keys = i == BACKWARD_B_K || i == BACKWARD_B_V || i >= BACKWARD_B_DK;
         buffers[i] = (struct zoo_buffer){names[i], i >= BACKWARD_B_DQ ? ZOO_OUT : ZOO_IN, type,
                                          (of_keys ? k_rows : q_rows) * dim};
     }
     buffers[BACKWARD_B_LSE].type = ZOO_F32;
     buffers[BACKWARD_B_LSE].count = q_rows;
+    buffers[BACKWARD_B_Q_BEGIN] = (struct zoo_buffer){"q_begin", ZOO_IN, ZOO_I32, begins};
+    buffers[BACKWARD_B_K_BEGIN] = (struct zoo_buffer){"k_begin", ZOO_IN, ZOO_I32, begins};
+    buffers[BACKWARD_B_LENGTHS] =
+        (struct zoo_buffer){"lengths", ZOO_IN, ZOO_I32,
+                            backward_has(problem, BACKWARD_PADDING) ? (size_t)v[BATCH] : 0};
+    buffers[BACKWARD_B_SLOPES] = (struct zoo_buffer){
+        "slopes", ZOO_IN, ZOO_F32,
+        backward_has(problem, BACKWARD_ALIBI) ? (size_t)(v[HEADS] * v[GROUP]) : 0};
     return BACKWARD_BUFFERS;
 }
 
@@ -74,6 +123,28 @@ static double number_of(const struct zoo_problem *problem, unsigned buffer, size
     }
 }
 
+static void generate_shape(const struct zoo_problem *problem, const struct zoo_buffer *buffers,
+                           void **buffer)
+{
+    for (unsigned b = BACKWARD_B_Q_BEGIN; b <= BACKWARD_B_K_BEGIN; b++) {
+        int32_t *begin = buffer[b], sum = 0;
+        for (size_t i = 0; i < buffers[b].count; i++) {
+            begin[i] = sum;
+            sum += (int32_t)backward_length(problem, (int64_t)i, b == BACKWARD_B_K_BEGIN);
+        }
+    }
+    for (size_t i = 0; i < buffers[BACKWARD_B_LENGTHS].count; i++) { /* padding is NaN */
+        const int64_t *v = problem->value;
+        int64_t visible = visible_of(problem, (int64_t)i), rows = v[HEADS] * v[KEYS];
+        zoo_put(ZOO_I32, buffer[BACKWARD_B_LENGTHS], i, (double)visible);
+        for (int64_t n = 0; n < rows * v[DIM]; n++)
+            for (unsigned b = BACKWARD_B_K; b <= BACKWARD_B_V && n / v[DIM] % v[KEYS] >= visible; b++)
+                zoo_put(buffers[b].type, buffer[b], i * (size_t)(rows * v[DIM]) + (size_t)n, NAN);
+    }
+    for (size_t i = 0; i < buffers[BACKWARD_B_SLOPES].count; i++)
+        zoo_put(ZOO_F32, buffer[BACKWARD_B_SLOPES], i, exp2(-(double)(i % 8) / 2 - 1));
+}
+
 static void generate(const struct zoo_problem *problem, void **buffer)
 {
     static const unsigned inputs[] = {BACKWARD_B_Q, BACKWARD_B_K, BACKWARD_B_V, BACKWARD_B_GRAD};
@@ -85,6 +156,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
         for (size_t i = 0; i < buffers[b].count; i++)
             zoo_put(buffers[b].type, buffer[b], i, number_of(problem, b, i));
     }
+    generate_shape(problem, buffers, buffer);
     backward_forward(problem, buffer);
 }
 
@@ -93,8 +165,9 @@ static double bytes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     double row = zoo_type_bytes[backward_type(problem)] * (double)v[DIM];
-    double q_rows = (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
-    return 4 * row * (q_rows + (double)(v[BATCH] * v[HEADS] * v[KEYS])) + 4 * q_rows;
+    double q_rows = (double)(v[HEADS] * v[GROUP] * backward_all_rows(problem, false));
+    double k_rows = (double)(v[HEADS] * backward_all_rows(problem, true));
+    return 4 * row * (q_rows + k_rows) + 4 * q_rows;
 }
 
 /* Five products of `dim` for every pair of a query and a key that it sees. */
@@ -103,14 +176,18 @@ static double flops(const struct zoo_problem *problem)
     const int64_t *v = problem->value;
     double pairs = 0;
     struct backward_window window = backward_window(problem);
-    for (int64_t i = 0; i < v[QUERIES]; i++) {
-        int64_t diagonal = i + v[KEYS] - v[QUERIES], first = diagonal - window.left,
-                last = diagonal + window.right;
-        first = first > 0 ? first : 0;
-        last = last < v[KEYS] - 1 ? last : v[KEYS] - 1;
-        pairs += last >= first ? (double)(last - first + 1) : 0;
+    for (int64_t b = 0; b < v[BATCH]; b++) {
+        int64_t queries = backward_length(problem, b, false);
+        int64_t keys = backward_length(problem, b, true), visible = visible_of(problem, b);
+        for (int64_t i = 0; i < queries; i++) {
+            int64_t diagonal = i + keys - queries, first = diagonal - window.left,
+                    last = diagonal + window.right;
+            first = first > 0 ? first : 0;
+            last = last < visible - 1 ? last : visible - 1;
+            pairs += last >= first ? (double)(last - first + 1) : 0;
+        }
     }
-    return 10 * pairs * (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[DIM]);
+    return 10 * pairs * (double)(v[HEADS] * v[GROUP] * v[DIM]);
 }
 
 static const char *unit(const struct zoo_problem *problem)
@@ -125,9 +202,40 @@ static int64_t q_heads(const struct zoo_problem *problem)
 {
     return problem->value[BATCH] * problem->value[HEADS] * problem->value[GROUP];
 }
+/* Rows of the workspace, in whole tiles: of a head of a sequence; packed, of a head. */
 static int64_t padded_of(const struct zoo_problem *problem)
 {
+    if (backward_is_packed(problem))
+        return (backward_all_rows(problem, false) / KEPT + problem->value[BATCH]) * KEPT;
     return (problem->value[QUERIES] + KEPT - 1) / KEPT * KEPT;
+}
+static int64_t rows_of(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    int64_t heads = backward_is_packed(problem) ? v[HEADS] * v[GROUP] : q_heads(problem);
+    return heads * padded_of(problem);
+}
+
+/* What naive and ragged are told besides. */
+static void add_ragged(const struct zoo_call *call, struct backward_arguments *g)
+{
+    const struct zoo_problem *problem = call->problem;
+    const int64_t *v = problem->value;
+    int64_t heads = v[HEADS] * v[GROUP];
+    bool packed = backward_is_packed(problem);
+    g->q_begin = packed ? call->buffer[BACKWARD_B_Q_BEGIN] : 0;
+    g->k_begin = packed ? call->buffer[BACKWARD_B_K_BEGIN] : 0;
+    g->lengths = backward_has(problem, BACKWARD_PADDING) ? call->buffer[BACKWARD_B_LENGTHS] : 0;
+    g->slopes = backward_has(problem, BACKWARD_ALIBI) ? call->buffer[BACKWARD_B_SLOPES] : 0;
+    g->q_row = packed ? heads * v[DIM] : v[DIM];
+    g->k_row = packed ? v[HEADS] * v[DIM] : v[DIM];
+    g->q_head = packed ? v[DIM] : v[QUERIES] * v[DIM];
+    g->k_head = packed ? v[DIM] : v[KEYS] * v[DIM];
+    g->rows = rows_of(problem);
+    g->lse_row = packed ? (int)heads : 1;
+    g->lse_head = packed ? 1 : (int)v[QUERIES];
+    g->key_tiles = packed ? (int)(backward_all_rows(problem, true) / KEPT + v[BATCH]) : 0;
+    zoo_round_keys((uint64_t)v[BACKWARD_P_SEED], g->round_keys);
 }
 
 static struct backward_arguments arguments_of(const struct zoo_call *call)
@@ -136,7 +244,7 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
     double scale = backward_scale(call->problem);
     struct backward_window window = backward_window(call->problem);
     struct zoo_dropout dropout = zoo_dropout_of((double)zoo_as_float(v[BACKWARD_P_DROPOUT]));
-    return (struct backward_arguments){
+    struct backward_arguments g = {
         .q = call->buffer[BACKWARD_B_Q],
         .k = call->buffer[BACKWARD_B_K],
         .v = call->buffer[BACKWARD_B_V],
@@ -162,20 +270,21 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
         .softcap = zoo_as_float(v[BACKWARD_P_SOFTCAP]),
         .dropped = (int)dropout.threshold,
         .kept = dropout.scale,
-        .seed = v[BACKWARD_P_SEED],
         .offset = v[BACKWARD_P_OFFSET],
     };
+    add_ragged(call, &g);
+    return g;
 }
 
 static size_t workspace_tiles(const struct zoo_call *call)
 {
-    return (size_t)(q_heads(call->problem) * padded_of(call->problem)) * 8;
+    return (size_t)rows_of(call->problem) * 8;
 }
 /* Besides, dQ in f32. */
 static size_t workspace_one_pass(const struct zoo_call *call)
 {
-    int64_t rows = q_heads(call->problem) * padded_of(call->problem);
-    return workspace_tiles(call) + (size_t)(rows * call->problem->value[DIM]) * 4;
+    return workspace_tiles(call) +
+           (size_t)(rows_of(call->problem) * call->problem->value[DIM]) * 4;
 }
 static size_t workspace_naive(const struct zoo_call *call)
 {
@@ -210,7 +319,8 @@ static CUresult launch_naive(struct zoo_call *call)
     struct zoo_grid pairs = {across, down, heads, .threads = 16, .ty = 16};
     struct zoo_grid queries = {columns, down, heads, .threads = 16, .ty = 16};
     struct zoo_grid keys = {columns, across, heads / (unsigned)v[GROUP], .threads = 16, .ty = 16};
-    CUresult status = launch_prepare(call, &g);
+    struct zoo_grid rows = {zoo_ceil_div(v[QUERIES], 8), heads, 1, .threads = 256};
+    CUresult status = launch_kernel(call, "prepare", "", rows, &g);
     if (status == CUDA_SUCCESS)
         status = launch_kernel(call, "scores", "", pairs, &g);
     if (status == CUDA_SUCCESS)
@@ -312,43 +422,92 @@ static CUresult launch_overlapped(struct zoo_call *call)
 
 /* Of shared memory, K and V are kept, some tiles of Q and dO pass by, with the log-sum-exp and
  * delta of their rows, and two of dS; each warp has 4 KB of dQ on its way to memory. */
+static unsigned shared_of_one_pass(unsigned dim)
+{
+    unsigned rows = 8192 / dim, stages = dim == 64 ? 2 : 3;
+    unsigned passing = stages * (rows * (4 * dim + 8) + 16) + 8, sequence = 40;
+    return 4 * KEPT * dim + zoo_ceil_div(passing, 1024) * 1024 + 4 * KEPT * rows + 8 * 4096 + 32 +
+           sequence;
+}
+/* The same three passes for one_pass and ragged; `heads` of the workspace, so many `blocks`. */
+static CUresult launch_passes(struct zoo_call *call, struct backward_arguments *g,
+                              const char *kernel, unsigned heads, unsigned blocks)
+{
+    unsigned dim = (unsigned)call->problem->value[DIM];
+    struct zoo_grid first = {(unsigned)g->padded * dim / 2048, heads, 1, .threads = 256};
+    struct zoo_grid grid = {blocks, 1, 1, .threads = 384, .shared = shared_of_one_pass(dim)};
+    struct zoo_grid last = {(unsigned)g->padded / 64, heads, 1, .threads = 128};
+    char end[16];
+    snprintf(end, sizeof end, "_%u", dim);
+    CUresult status = launch_kernel(call, "prepare", end, first, g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, kernel, end, grid, g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "round", end, last, g);
+    return status;
+}
 static CUresult launch_one_pass(struct zoo_call *call)
 {
     const int64_t *v = call->problem->value;
     struct backward_arguments g = arguments_of(call);
-    unsigned heads = (unsigned)q_heads(call->problem), dim = (unsigned)v[DIM], rows = 8192 / dim;
-    unsigned stages = dim == 64 ? 2 : 3, passing = stages * (rows * (4 * dim + 8) + 16) + 8;
-    unsigned shared =
-        4 * KEPT * dim + zoo_ceil_div(passing, 1024) * 1024 + 4 * KEPT * rows + 8 * 4096 + 32;
+    unsigned heads = (unsigned)q_heads(call->problem);
     unsigned blocks = (unsigned)(v[BATCH] * v[HEADS]) * zoo_ceil_div(v[KEYS], KEPT);
-    struct zoo_grid first = {(unsigned)g.padded * dim / 2048, heads, 1, .threads = 256};
-    struct zoo_grid grid = {blocks, 1, 1, .threads = 384, .shared = shared};
-    struct zoo_grid last = {(unsigned)g.padded / 64, heads, 1, .threads = 128};
-    char end[16];
     if (heads == 0)
         return CUDA_SUCCESS;
-    snprintf(end, sizeof end, "_%u", dim);
     CUresult status = make_maps(call, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "prepare", end, first, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "one_pass", end, grid, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "round", end, last, &g);
-    return status;
+    return status == CUDA_SUCCESS ? launch_passes(call, &g, "one_pass", heads, blocks) : status;
 }
 
+static CUresult make_ragged_maps(struct zoo_call *call, struct backward_arguments *g)
+{
+    const struct lk_driver *cuda = call->device->cuda;
+    const int64_t *v = call->problem->value;
+    enum attention_number number = v[TYPE] == 0 ? ATTENTION_BF16 : ATTENTION_F16;
+    struct attention_ragged q = {g->q, v[DIM], v[HEADS] * v[GROUP], g->q_row, g->q_head};
+    struct attention_ragged k = {g->k, v[DIM], v[HEADS], g->k_row, g->k_head};
+    struct attention_ragged grad = q, value = k;
+    grad.at = g->grad;
+    value.at = g->v;
+    CUresult status = attention_ragged_map(cuda, number, &g->q_map, q, 64);
+    if (status == CUDA_SUCCESS)
+        status = attention_ragged_map(cuda, number, &g->grad_map, grad, 64);
+    if (status == CUDA_SUCCESS)
+        status = attention_ragged_map(cuda, number, &g->k_map, k, 64);
+    if (status == CUDA_SUCCESS)
+        status = attention_ragged_map(cuda, number, &g->v_map, value, 64);
+    return status;
+}
+static CUresult launch_ragged(struct zoo_call *call)
+{
+    const int64_t *v = call->problem->value;
+    struct backward_arguments g = arguments_of(call);
+    unsigned heads = (unsigned)(g.rows / g.padded);
+    unsigned blocks = (unsigned)(g.q_begin ? v[HEADS] * g.key_tiles
+                                           : v[BATCH] * v[HEADS] * zoo_ceil_div(v[KEYS], KEPT));
+    if (v[BATCH] == 0)
+        return CUDA_SUCCESS;
+    CUresult status = make_ragged_maps(call, &g);
+    const char *kernel = g.slopes || g.dropped ? "bent" : "ragged";
+    return status == CUDA_SUCCESS ? launch_passes(call, &g, kernel, heads, blocks) : status;
+}
+
+/* Packed sequences have no padding. */
+static bool makes_sense(const struct zoo_problem *problem)
+{
+    return !(backward_is_packed(problem) && backward_has(problem, BACKWARD_PADDING));
+}
 /* Blocks along y and z. */
 static bool takes_naive(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    return q_heads(problem) < 1 << 16 && v[QUERIES] <= 1 << 19 && v[KEYS] <= 1 << 19;
+    return makes_sense(problem) && q_heads(problem) < 1 << 16 && v[QUERIES] <= 1 << 19 &&
+           v[KEYS] <= 1 << 19;
 }
 static bool is_plain(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    return !v[BACKWARD_P_WINDOW] && zoo_as_float(v[BACKWARD_P_SOFTCAP]) <= 0 &&
-           zoo_as_float(v[BACKWARD_P_DROPOUT]) <= 0;
+    return !v[BACKWARD_P_WINDOW] && !v[BACKWARD_P_LAYOUT] && !v[BACKWARD_P_ALSO] &&
+           zoo_as_float(v[BACKWARD_P_SOFTCAP]) <= 0 && zoo_as_float(v[BACKWARD_P_DROPOUT]) <= 0;
 }
 static bool takes_mma(const struct zoo_problem *problem)
 {
@@ -357,11 +516,25 @@ static bool takes_mma(const struct zoo_problem *problem)
            q_heads(problem) < 1 << 16 && v[QUERIES] < 1 << 21 && v[KEYS] < 1 << 21;
 }
 /* A tensor map has no sizes of 0. */
-static bool takes_wgmma(const struct zoo_problem *problem)
+static bool fits_hopper(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    return is_plain(problem) && (v[DIM] == 64 || v[DIM] == 128) && v[TYPE] != F32 &&
-           v[QUERIES] > 0 && v[KEYS] > 0 && q_heads(problem) < 1 << 16;
+    return (v[DIM] == 64 || v[DIM] == 128) && v[TYPE] != F32 && v[QUERIES] > 0 && v[KEYS] > 0 &&
+           q_heads(problem) < 1 << 16;
+}
+static bool takes_wgmma(const struct zoo_problem *problem)
+{
+    return is_plain(problem) && fits_hopper(problem);
+}
+/* TMA counts rows over all heads and sequences. */
+static bool takes_ragged(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value, most = 1 << 30;
+    int64_t heads = backward_is_packed(problem) ? 1 : v[HEADS] * v[GROUP];
+    return !is_plain(problem) && makes_sense(problem) && fits_hopper(problem) &&
+           zoo_as_float(v[BACKWARD_P_SOFTCAP]) <= 0 &&
+           heads * backward_all_rows(problem, false) < most &&
+           heads * backward_all_rows(problem, true) < most;
 }
 
 static const struct zoo_variant variants[] = {
@@ -377,6 +550,8 @@ static const struct zoo_variant variants[] = {
      takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"one_pass", "five products: a third warpgroup makes dQ, which TMA adds up in f32",
      launch_one_pass, workspace_one_pass, takes_wgmma, .traits = ZOO_ALIGNED},
+    {"ragged", "one_pass for packed sequences, padding, windows, ALiBi and dropout", launch_ragged,
+     workspace_one_pass, takes_ragged, .traits = ZOO_ALIGNED},
     {0}};
 
 static bool torch_takes(const struct zoo_problem *problem)
@@ -416,6 +591,15 @@ static const char *const edges[] = {
     "heads=1 group=2 queries=60 keys=50,90 dim=64 window=1,20 mask=full,causal type=bf16,f32",
     "heads=2 queries=50 keys=60 dim=40 softcap=1,5 dropout=0,0.25 seed=7 offset=3 type=bf16,f32",
     "batch=2 heads=1 group=2 queries=40 keys=70 dim=64 window=30 softcap=2 dropout=0.5 mask=causal",
+    "batch=1,5 heads=1 group=2 queries=130 keys=150 layout=packed mask=full,causal type=bf16,f16",
+    "batch=4 heads=2 queries=1,2,70 keys=1,2,300 layout=packed mask=full,causal dim=64",
+    "batch=36 heads=5 queries=20 keys=150 layout=packed mask=causal dim=64",
+    "batch=3 heads=1 queries=40 keys=60 layout=packed dim=40 type=f32 also=alibi dropout=0.25",
+    "batch=5 heads=1 group=2 queries=70 keys=150 also=padding,alibi,both mask=full,causal",
+    "batch=5 heads=1 queries=150 keys=40 also=padding mask=full,causal dim=64 dist=uniform,equal",
+    "batch=2 heads=2 group=2 queries=140 keys=170 dim=64,128 dropout=0.25,0.75 seed=5 offset=9",
+    "batch=2 heads=1 queries=200 keys=130,330 dim=128 window=1,50 mask=full,causal also=alibi",
+    "batch=4 heads=2 queries=100 keys=200 layout=packed also=alibi dropout=0.5 window=0,60 dim=128",
     NULL};
 
 static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=full,causal",
@@ -423,6 +607,9 @@ static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=fu
                                     "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
                                     "batch=4 heads=32 queries=4K keys=4K dim=64 mask=full,causal",
                                     "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
+                                    "batch=8 heads=16 queries=4K keys=4K layout=packed "
+                                    "mask=full,causal",
+                                    "batch=1 heads=16 queries=4K keys=4K dropout=0.125",
                                     NULL};
 
 const struct zoo_family zoo_attention_backward = {
@@ -434,8 +621,9 @@ const struct zoo_family zoo_attention_backward = {
         "queries share one of K and V in groups, and its gradient is their sum. The last query "
         "stands at the last key; under a causal mask a query sees keys up to where it stands, and "
         "with a window no more than that many of them on each side. A softcap c makes c tanh(s / "
-        "c) "
-        "of a score s; dropout takes weights away, as forward did.",
+        "c) of a score s; ALiBi takes a slope times the distance from the diagonal off it; dropout "
+        "takes weights away, as forward did. Keys may be padding from a length on, whose gradients "
+        "are 0; packed sequences lie one after the other.",
     .parameters = {{"batch", "sequences", 0, 1 << 16, 1, NULL},
                    {"heads", "of K and V", 1, 1 << 10, 2, NULL},
                    {"group", "heads of Q for each of K and V", 1, 128, 1, NULL},
@@ -451,6 +639,11 @@ const struct zoo_family zoo_attention_backward = {
                    {"dropout", "the share of weights that are dropped", 0, 1, 0, NULL, true},
                    {"seed", "of dropout", 0, INT64_MAX, 0, NULL, true},
                    {"offset", "of dropout", 0, INT64_MAX, 0, NULL, true},
+                   {"layout", "of the tensors", 0, 1, 0, layout_names},
+                   {"also", "padding behind keys, ALiBi", 0, 3, 0, also_names},
+                   {"all_queries", "packed: rows of all sequences; 0: some lengths", 0, 1 << 30, 0,
+                    NULL},
+                   {"all_keys", "likewise", 0, 1 << 30, 0, NULL},
                    {0}},
     .distributions = distributions,
     .profile = "batch=1 heads=1 queries=256 keys=256 mask=full,causal",
