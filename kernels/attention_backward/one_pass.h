@@ -264,11 +264,12 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
         unsigned below = (unsigned)g.dropped << 16;
         unsigned long long first = words_at(g, m.s, at.head, query, key);
         unsigned next_query = (g.keys + 31) / 32 * 8; /* words further on */
+        const int AT_ONCE = DIM == 64 ? 1 : 4; /* for want of registers */
         staying stay;
 #pragma unroll
         for (int half = 0; half < ROWS / 64; half++) {
             stay.bits[half] = 0;
-#pragma unroll(DIM == 64 ? 1 : 4) /* for want of registers */
+#pragma unroll AT_ONCE
             for (int n = 0; n < 8; n++) { /* two times two queries at a distance of 8 */
                 int i = n / 2 * 8 + n % 2; /* as in weights, and as many queries further on */
                 uint4 words = weight_words(g.round_keys, g.offset,
