@@ -104,7 +104,7 @@ static __device__ __forceinline__ void drop_weights(float (&weights)[count],
 #pragma unroll
         for (int i = 0; i < count / 8; i++) { /* 16 keys */
             if (!aligned || i % 2 == 0)
-                words = weight_words(g.round_keys, g.offset, words_at(g, s, row, column + 16 * i));
+                words = random_words(stream_of(g.seed, g.offset, 0), words_at(g, s, row, column + 16 * i));
             bool upper = aligned ? i % 2 : (key / 16 + i) % 2;
             unsigned bits[2] = {upper ? words.z : words.x, upper ? words.w : words.y};
 #pragma unroll

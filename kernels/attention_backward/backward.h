@@ -37,8 +37,7 @@ struct backward_arguments {
     float softcap;         // of naive: what scores are bent to; 0: nothing
     int dropped;           // of 65536 weights, while
     float kept;            // others are multiplied by this; 1 without dropout
-    long long offset;      // of Philox's stream, and
-    unsigned round_keys[20]; // its keys
+    long long seed, offset;
     tensor_map q_map, k_map, v_map, grad_map;
 };
 

@@ -272,7 +272,7 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
 #pragma unroll AT_ONCE
             for (int n = 0; n < 8; n++) { /* two times two queries at a distance of 8 */
                 int i = n / 2 * 8 + n % 2; /* as in weights, and as many queries further on */
-                uint4 words = weight_words(g.round_keys, g.offset,
+                uint4 words = random_words(stream_of(g.seed, g.offset, 0),
                                            first + (unsigned long long)(half * 32 + i) * next_query);
                 bool upper = key / 16 % 2;
                 unsigned low = upper ? words.z : words.x, high = upper ? words.w : words.y;

@@ -27,20 +27,22 @@ static __device__ __forceinline__ void prepare_ragged(const backward_arguments &
     to[0] = to[1] = make_float4(0, 0, 0, 0);
 }
 
-#define KERNEL(type, dim, name, kind)                                                              \
-    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
-        name##_##type##_##dim(const __grid_constant__ backward_arguments g)                        \
-    {                                                                                              \
-        one_pass<type, dim, kind>::run(g);                                                         \
-    }
 #define RAGGED_KERNELS(type, dim)                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         prepare_##type##_##dim(const __grid_constant__ backward_arguments g)                       \
     {                                                                                              \
         prepare_ragged<type, dim>(g);                                                              \
     }                                                                                              \
-    KERNEL(type, dim, ragged, RAGGED)                                                              \
-    KERNEL(type, dim, bent, BENT)                                                                  \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        ragged_##type##_##dim(const __grid_constant__ backward_arguments g)                        \
+    {                                                                                              \
+        one_pass<type, dim, RAGGED>::run(g);                                                       \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        bent_##type##_##dim(const __grid_constant__ backward_arguments g)                          \
+    {                                                                                              \
+        one_pass<type, dim, BENT>::run(g);                                                         \
+    }                                                                                              \
     extern "C" __global__ void __launch_bounds__(128)                                              \
         round_##type##_##dim(const __grid_constant__ backward_arguments g)                         \
     {                                                                                              \

@@ -25,16 +25,4 @@ static __device__ __forceinline__ int half_of_weight(int query, int key)
     return key / 16 % 2 * 4 + key / 8 % 2 * 2 + query / 8 % 2;
 }
 
-/* The words, with the keys of Philox's rounds among a kernel's arguments: as constants they cost no
- * instruction and no register. */
-static __device__ __forceinline__ uint4 weight_words(const unsigned (&keys)[20], long long offset,
-                                                     unsigned long long index)
-{
-    uint4 counter = counter_of(random_stream{0, (unsigned long long)offset}, index);
-#pragma unroll
-    for (int round = 0; round < 10; round++)
-        counter = philox_round(counter, keys[2 * round], keys[2 * round + 1]);
-    return counter;
-}
-
 #endif

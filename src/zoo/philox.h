@@ -24,15 +24,6 @@ static inline void zoo_philox(const uint32_t counter[4], const uint32_t key[2], 
         out[i] = c[i];
 }
 
-/* The keys of all rounds, two each. */
-static inline void zoo_round_keys(uint64_t seed, uint32_t keys[20])
-{
-    for (uint32_t round = 0; round < 10; round++) {
-        keys[2 * round] = (uint32_t)seed + round * 0x9e3779b9U;
-        keys[2 * round + 1] = (uint32_t)(seed >> 32) + round * 0xbb67ae85U;
-    }
-}
-
 /* Number `index` of the stream that a seed and an offset stand for. */
 static inline void zoo_random_words(uint64_t seed, uint64_t offset, uint64_t index, uint32_t out[4])
 {

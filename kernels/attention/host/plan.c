@@ -132,7 +132,7 @@ static struct attention_arguments arguments_of(const struct attention_request *r
     double cap = r->softcap;
     int64_t heads = r->heads * r->group;
     struct zoo_dropout dropout = zoo_dropout_of(r->dropout);
-    struct attention_arguments g = {
+    return (struct attention_arguments){
         .q = r->q,
         .k = r->k,
         .v = r->v,
@@ -149,6 +149,7 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .v_apart = r->padded ? (int)(r->v_step.batch / r->v_step.row) : 0,
         .dropped = (int)dropout.threshold,
         .kept = dropout.scale,
+        .seed = (long long)r->seed,
         .offset = (long long)r->offset,
         .q_scale = r->q_scale,
         .k_scale = r->k_scale,
@@ -183,8 +184,6 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .softcap = (float)(cap / r->scale),
         .inner = cap != 0 ? (float)(r->scale / cap) : 0,
     };
-    zoo_round_keys(r->seed, g.round_keys);
-    return g;
 }
 
 struct tensor {

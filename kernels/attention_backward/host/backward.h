@@ -65,8 +65,7 @@ struct backward_arguments {
     float softcap;
     int dropped;
     float kept;
-    long long offset;
-    unsigned round_keys[20];
+    long long seed, offset;
     CUtensorMap q_map, k_map, v_map, grad_map;
 };
 
