@@ -125,10 +125,9 @@ static __device__ __forceinline__ void draw(staying<count> &stay, const attentio
             words = random_words(stream, words_at(g, s, row, column + 16 * i + e));
             low = upper ? words.z : words.x, high = upper ? words.w : words.y;
         }
-        stay.bits[at / 32] |= (low << 16 < below ? 0 : 1u << at % 32) |
-                              (low < below ? 0 : 4u << at % 32) |
-                              (high << 16 < below ? 0 : 16u << at % 32) |
-                              (high < below ? 0 : 64u << at % 32);
+        stay.bits[at / 32] |=
+            (low << 16 < below ? 0 : 1u << at % 32) | (low < below ? 0 : 4u << at % 32) |
+            (high << 16 < below ? 0 : 16u << at % 32) | (high < below ? 0 : 64u << at % 32);
     }
 }
 /* Exponentials that do not stay become 0; store multiplies the others. */
@@ -148,8 +147,7 @@ static __device__ __forceinline__ void drop_weights(float (&weights)[count],
 template <bool CAPPED, int LIFT = 0, int count>
 static __device__ __forceinline__ void
 finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
-              int row, int key, rows &r, float scale,
-              const staying<count> &stay = staying<count>())
+              int row, int key, rows &r, float scale, const staying<count> &stay = staying<count>())
 {
     if (CAPPED && g.softcap != 0)
 #pragma unroll

@@ -50,8 +50,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             wgmma_wait<0>();
             wgmma_hold(scores);
             leave(&m.k_empty[stage]);
-            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r, g.scale,
-                                  stay);
+            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r, g.scale, stay);
             pack<type>(weights, scores);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)

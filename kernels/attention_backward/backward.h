@@ -12,7 +12,8 @@
 #include "attention_numbers.h"
 #include "tma.h"
 #include "weight_dropout.h"
-#define KEPT 128 /* rows of what a block of the Hopper steps keeps, and of a tile of the workspace */
+#define KEPT                                                                                       \
+    128 /* rows of what a block of the Hopper steps keeps, and of a tile of the workspace */
 #define LOG2_E 1.4426950408889634f
 
 /* kernels/attention_backward/host/backward.h declares the same: keep both alike. */
@@ -26,9 +27,10 @@ struct backward_arguments {
     int padded;          // rows of the workspace: queries and some more
     float scale, scale2; // of scores; times log2(e)
     /* The rest is for naive and ragged; distances are in elements. */
-    const void *q_begin, *k_begin; // int [batch + 1]: where packed sequences begin; NULL: not packed
-    const void *lengths;           // int [batch]: keys from there on are padding; NULL: none
-    const void *slopes;            // float [heads * group], of ALiBi; NULL: none
+    const void *q_begin,
+        *k_begin;        // int [batch + 1]: where packed sequences begin; NULL: not packed
+    const void *lengths; // int [batch]: keys from there on are padding; NULL: none
+    const void *slopes;  // float [heads * group], of ALiBi; NULL: none
     long long q_row, q_head, k_row, k_head;
     long long rows;        // of the workspace, of all heads and sequences
     int lse_row, lse_head; // from a query to the next, from a head to the next
@@ -96,8 +98,8 @@ static __device__ __forceinline__ int sequence_with(const void *begin, int batch
     int count = 0;
     for (int i = 0; i < batch; i += 32) {
         int at = i + (int)threadIdx.x % 32;
-        count += __popc(__ballot_sync(
-            0xffffffff, at < batch && first_tile_of((const int *)begin, at) <= tile));
+        count += __popc(
+            __ballot_sync(0xffffffff, at < batch && first_tile_of((const int *)begin, at) <= tile));
     }
     return count - 1;
 }

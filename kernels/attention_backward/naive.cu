@@ -1,8 +1,9 @@
 /*
  * naive.cu: as the formulas say it: weights P and gradients of scores dS as whole matrices in
  * memory, a thread for each; then dQ, dK and dV, a thread for each number. A thread of dK and dV
- * goes through all queries of all heads of its group. This step takes everything: windows, a softcap,
- * packed sequences, padding, ALiBi, and dropout, which is found again from the place of a weight.
+ * goes through all queries of all heads of its group. This step takes everything: windows, a
+ * softcap, packed sequences, padding, ALiBi, and dropout, which is found again from the place of a
+ * weight.
  */
 // arch: sm_80
 #include "backward.h"
@@ -36,9 +37,8 @@ static __device__ __forceinline__ float kept_of(const backward_arguments &g, con
     return half_word(words, half_of_weight(query, key)) < (unsigned)g.dropped ? 0 : g.kept;
 }
 /* ALiBi: what a score loses for its distance from the diagonal, in units of log2. */
-static __device__ __forceinline__ float distance_cost(const backward_arguments &g,
-                                                      const sequence &s, int head, int query,
-                                                      int key)
+static __device__ __forceinline__ float
+distance_cost(const backward_arguments &g, const sequence &s, int head, int query, int key)
 {
     int distance = query + s.keys - s.queries - key;
     return g.slopes ? ((const float *)g.slopes)[head] * LOG2_E * (float)abs(distance) : 0;

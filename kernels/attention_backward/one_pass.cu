@@ -29,12 +29,12 @@ static __device__ __forceinline__ void prepare_sums(const backward_arguments &g)
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         one_pass_##type##_##dim(const __grid_constant__ backward_arguments g)                      \
     {                                                                                              \
-        one_pass<type, dim, PLAIN>::run(g);                                                               \
+        one_pass<type, dim, PLAIN>::run(g);                                                        \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(128)                                              \
         round_##type##_##dim(const __grid_constant__ backward_arguments g)                         \
     {                                                                                              \
-        one_pass<type, dim, PLAIN>::round(g);                                                             \
+        one_pass<type, dim, PLAIN>::round(g);                                                      \
     }
 ONE_PASS(bf16, 64)
 ONE_PASS(bf16, 128)

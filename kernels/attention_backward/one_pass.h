@@ -71,8 +71,8 @@ static __device__ __forceinline__ sequence sequence_of_row(const backward_argume
     return s;
 }
 
-/* What scores go through: PLAIN: a causal mask at most; RAGGED: sequences of any length, padding and
- * windows too; BENT: ALiBi and dropout besides. */
+/* What scores go through: PLAIN: a causal mask at most; RAGGED: sequences of any length, padding
+ * and windows too; BENT: ALiBi and dropout besides. */
 enum kind { PLAIN, RAGGED, BENT };
 
 template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
@@ -264,16 +264,17 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
         unsigned below = (unsigned)g.dropped << 16;
         unsigned long long first = words_at(g, m.s, at.head, query, key);
         unsigned next_query = (g.keys + 31) / 32 * 8; /* words further on */
-        const int AT_ONCE = DIM == 64 ? 1 : 4; /* for want of registers */
+        const int AT_ONCE = DIM == 64 ? 1 : 4;        /* for want of registers */
         staying stay;
 #pragma unroll
         for (int half = 0; half < ROWS / 64; half++) {
             stay.bits[half] = 0;
 #pragma unroll AT_ONCE
-            for (int n = 0; n < 8; n++) { /* two times two queries at a distance of 8 */
+            for (int n = 0; n < 8; n++) {  /* two times two queries at a distance of 8 */
                 int i = n / 2 * 8 + n % 2; /* as in weights, and as many queries further on */
-                uint4 words = random_words(stream_of(g.seed, g.offset, 0),
-                                           first + (unsigned long long)(half * 32 + i) * next_query);
+                uint4 words =
+                    random_words(stream_of(g.seed, g.offset, 0),
+                                 first + (unsigned long long)(half * 32 + i) * next_query);
                 bool upper = key / 16 % 2;
                 unsigned low = upper ? words.z : words.x, high = upper ? words.w : words.y;
                 unsigned four = (low << 16 < below ? 0 : 1u) | (low < below ? 0 : 16u) |
@@ -467,7 +468,8 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
     }
 
     /* A block's keys and their head, of packed sequences, of all of them. */
-    static __device__ __forceinline__ sequence find(const backward_arguments &g, int &key, int &head)
+    static __device__ __forceinline__ sequence find(const backward_arguments &g, int &key,
+                                                    int &head)
     {
         if (!g.q_begin) {
             int number = head / g.heads;

@@ -1,8 +1,9 @@
 /*
- * ragged.cu: one_pass for sequences of any length, packed one after the other or with padding behind
- * their keys; for windows; and, by kernels of their own, for ALiBi and dropout, whose bits are made
- * anew from the place of a weight while the tensor cores are busy. A block finds its sequence by the
- * tiles that those before it have. TMA brings zeros from behind a sequence's end (ragged.h).
+ * ragged.cu: one_pass for sequences of any length, packed one after the other or with padding
+ * behind their keys; for windows; and, by kernels of their own, for ALiBi and dropout, whose bits
+ * are made anew from the place of a weight while the tensor cores are busy. A block finds its
+ * sequence by the tiles that those before it have. TMA brings zeros from behind a sequence's end
+ * (ragged.h).
  */
 // arch: sm_90a
 #include "one_pass.h"

@@ -1,6 +1,7 @@
 /*
- * ragged.h: boxes of sequences of any length that lie one after the other, by TMA, with zeros behind
- * a sequence's end. kernels/attention/host/plan.c makes the tensor maps (attention_ragged_map).
+ * ragged.h: boxes of sequences of any length that lie one after the other, by TMA, with zeros
+ * behind a sequence's end. kernels/attention/host/plan.c makes the tensor maps
+ * (attention_ragged_map).
  */
 #ifndef LOCKSTEP_KERNELS_RAGGED_H
 #define LOCKSTEP_KERNELS_RAGGED_H

@@ -159,8 +159,8 @@ lk_status api_check_stream(const char *call, const struct api_context *context, 
 
 /* Choices ---------------------------------------------------------------------------------------*/
 
-/* The values that a choice depends on, and the set that they lead to. Of a scalar a choice depends on
- * whether it is 0: a variant may know no dropout, whatever its share. */
+/* The values that a choice depends on, and the set that they lead to. Of a scalar a choice depends
+ * on whether it is 0: a variant may know no dropout, whatever its share. */
 static struct known_choice *choice_set(const struct zoo_problem *problem,
                                        int64_t value[ZOO_PARAMETERS])
 {
@@ -168,8 +168,7 @@ static struct known_choice *choice_set(const struct zoo_problem *problem,
     uint64_t key = (uintptr_t)problem->family;
     unsigned i = 0;
     for (; i < ZOO_PARAMETERS && parameter[i].name; i++) {
-        value[i] =
-            parameter[i].scalar ? zoo_as_float(problem->value[i]) != 0 : problem->value[i];
+        value[i] = parameter[i].scalar ? zoo_as_float(problem->value[i]) != 0 : problem->value[i];
         key = (key ^ key >> 32 ^ (uint64_t)value[i]) * 0xff51afd7ed558ccd;
     }
     for (; i < ZOO_PARAMETERS; i++)

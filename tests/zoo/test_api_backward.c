@@ -111,8 +111,8 @@ static void weigh(const struct place *p, int64_t query, double *weight, double *
         bend[j] = 1 - part * part;
         score = d->softcap > 0 ? d->softcap * part : score;
         if (d->slopes)
-            score -= (double)p->t->slope[p->head] *
-                     fabs((double)(query + p->keys - p->queries - j));
+            score -=
+                (double)p->t->slope[p->head] * fabs((double)(query + p->keys - p->queries - j));
         weight[j] = is_seen(p, query, j) ? score : -INFINITY;
         most = fmax(most, weight[j]);
     }
@@ -132,8 +132,8 @@ static double loss(const struct trial *t)
         for (int64_t i = 0; i < p.queries; i++) {
             weigh(&p, i, weight, weight + d->keys);
             for (int64_t j = 0; j < p.keys; j++)
-                sum += kept(&p, i, j) * weight[j] *
-                       dot(values(&p, GRAD, i), values(&p, V, j), d->dim);
+                sum +=
+                    kept(&p, i, j) * weight[j] * dot(values(&p, GRAD, i), values(&p, V, j), d->dim);
         }
     }
     free(weight);
@@ -280,8 +280,8 @@ static lk_attention_desc any_desc(void)
     static const int64_t dims[] = {64, 128, 64, 128, 20};
     lk_type type = any(6) == 0 ? LK_F32 : any(2) ? LK_BF16 : LK_F16;
     int64_t kv_heads = 1 + any(2);
-    lk_attention_desc d = LK_ATTENTION_DESC(type, 1 + any(2), kv_heads * (1 + any(3)),
-                                            1 + any(100), 1 + any(150), dims[any(5)]);
+    lk_attention_desc d = LK_ATTENTION_DESC(type, 1 + any(2), kv_heads * (1 + any(3)), 1 + any(100),
+                                            1 + any(150), dims[any(5)]);
     d.kv_heads = kv_heads;
     d.causal = any(2) != 0;
     d.scale = any(3) ? 0 : 0.125f;
@@ -307,8 +307,7 @@ static void fill(struct trial *t)
         void *host = malloc(t->count[x] * zoo_type_bytes[t->type] + 1);
         for (size_t i = 0; i < t->count[x]; i++) {
             t->value[x][i] = x <= GRAD ? (double)(any(257) - 128) / 128 : 0;
-            zoo_put(t->type, host, i,
-                    x <= GRAD && !is_padding(t, x, i) ? t->value[x][i] : NAN);
+            zoo_put(t->type, host, i, x <= GRAD && !is_padding(t, x, i) ? t->value[x][i] : NAN);
         }
         t->device[x] = on_device(host, t->count[x] * zoo_type_bytes[t->type]);
         free(host);
@@ -457,9 +456,9 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_same_sizes),
-                                       cmocka_unit_test(test_no_rows), cmocka_unit_test(test_explain),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random), cmocka_unit_test(test_same_sizes),
+        cmocka_unit_test(test_no_rows), cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, open_all, NULL);
 }

@@ -8,6 +8,7 @@
 #include "zoo/zoo.h"
 
 extern const struct zoo_family zoo_attention_backward;
+extern const struct zoo_variant backward_variants[];
 
 enum {
     BACKWARD_P_BATCH,
@@ -24,8 +25,8 @@ enum {
     BACKWARD_P_DROPOUT, /* of dropout: the share of weights, and */
     BACKWARD_P_SEED,    /* what they are chosen by */
     BACKWARD_P_OFFSET,
-    BACKWARD_P_LAYOUT, /* enum backward_layout */
-    BACKWARD_P_ALSO,   /* enum backward_also */
+    BACKWARD_P_LAYOUT,      /* enum backward_layout */
+    BACKWARD_P_ALSO,        /* enum backward_also */
     BACKWARD_P_ALL_QUERIES, /* packed: rows of all sequences; 0: as backward_length says */
     BACKWARD_P_ALL_KEYS
 };
@@ -81,6 +82,8 @@ int64_t backward_length(const struct zoo_problem *problem, int64_t number, bool 
 /* Rows of all sequences. */
 int64_t backward_all_rows(const struct zoo_problem *problem, bool of_keys);
 bool backward_is_packed(const struct zoo_problem *problem);
+/* Neither packed nor with anything but a causal mask. */
+bool backward_is_plain(const struct zoo_problem *problem);
 /* Is there padding, or ALiBi? */
 bool backward_has(const struct zoo_problem *problem, enum backward_also what);
 /* O and its log-sum-exp: the result of attention where that is quickly made, else numbers like it.

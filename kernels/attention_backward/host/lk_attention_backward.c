@@ -89,7 +89,8 @@ static lk_status fill_problem(const lk_attention_desc *d, int64_t kv_heads,
         {BACKWARD_P_MASK, d->causal != 0},
         {BACKWARD_P_WINDOW, d->window},
         {BACKWARD_P_LAYOUT, packed && !empty ? BACKWARD_PACKED : BACKWARD_HEADS_FIRST},
-        {BACKWARD_P_ALSO, (d->key_lengths ? BACKWARD_PADDING : 0) + (d->slopes ? BACKWARD_ALIBI : 0)},
+        {BACKWARD_P_ALSO,
+         (d->key_lengths ? BACKWARD_PADDING : 0) + (d->slopes ? BACKWARD_ALIBI : 0)},
         {BACKWARD_P_ALL_QUERIES, packed && !empty ? d->all_queries : 0},
         {BACKWARD_P_ALL_KEYS, packed && !empty ? d->all_keys : 0},
     };
@@ -110,8 +111,9 @@ static lk_status fill_problem(const lk_attention_desc *d, int64_t kv_heads,
 
 static lk_status make_request(const lk_attention_desc *d, struct api_request *request)
 {
-    static const char *const names[] = {"q",  "k",  "v",       "o",       "lse",         "grad",  "dq",
-                                        "dk", "dv", "q_begin", "k_begin", "key_lengths", "slopes"};
+    static const char *const names[] = {"q",       "k",           "v",     "o",  "lse",
+                                        "grad",    "dq",          "dk",    "dv", "q_begin",
+                                        "k_begin", "key_lengths", "slopes"};
     lk_status status = check_choices(d);
     if (status != LK_OK)
         return status;
@@ -141,9 +143,19 @@ lk_status lk_attention_backward(void *stream, const lk_attention_desc *desc, con
     lk_status status = make_request(desc, &request);
     if (status != LK_OK)
         return status;
-    const void *buffers[BACKWARD_BUFFERS] = {
-        q,  k,  v,  o,  lse, grad, dq, dk, dv, desc->q_begin, desc->k_begin, desc->key_lengths,
-        desc->slopes};
+    const void *buffers[BACKWARD_BUFFERS] = {q,
+                                             k,
+                                             v,
+                                             o,
+                                             lse,
+                                             grad,
+                                             dq,
+                                             dk,
+                                             dv,
+                                             desc->q_begin,
+                                             desc->k_begin,
+                                             desc->key_lengths,
+                                             desc->slopes};
     return api_submit(&request, stream, buffers, workspace, workspace_bytes);
 }
 

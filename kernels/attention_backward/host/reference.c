@@ -116,8 +116,8 @@ static double kept(const struct head *h, int64_t query, int64_t key)
     struct zoo_weight weight = {h->number, v[BACKWARD_P_QUERIES], v[BACKWARD_P_KEYS], query, key};
     if (d.threshold == 0)
         return 1;
-    bool gone = zoo_weight_dropped(d, (uint64_t)v[BACKWARD_P_SEED],
-                                   (uint64_t)v[BACKWARD_P_OFFSET], weight);
+    bool gone =
+        zoo_weight_dropped(d, (uint64_t)v[BACKWARD_P_SEED], (uint64_t)v[BACKWARD_P_OFFSET], weight);
     return gone ? 0 : d.scale;
 }
 
@@ -153,8 +153,8 @@ static void forward_row(const struct head *h, int64_t query, void *o, double *ls
     double *weight = numbers(keys), most = -INFINITY, sum = 0, scale = backward_scale(h->problem);
     for (int64_t j = 0; j < keys; j++) {
         double score = scale * multiply(h, BACKWARD_B_Q, query, BACKWARD_B_K, j).sum;
-        weight[j] = is_seen(h, query, j) ? bend(h, score).score - distance_cost(h, query, j)
-                                         : -INFINITY;
+        weight[j] =
+            is_seen(h, query, j) ? bend(h, score).score - distance_cost(h, query, j) : -INFINITY;
         most = fmax(most, weight[j]);
     }
     for (int64_t j = 0; j < keys && most > -INFINITY; j++)
