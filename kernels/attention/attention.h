@@ -37,7 +37,7 @@ struct attention_arguments {
     int k_apart, v_apart; // so many rows lie between sequences
     int dropped;          // of 65536 weights; 0: none
     float kept;           // what the others are multiplied by; 1 without dropout
-    long long seed, offset;
+    long long low, high;     // where the counter of dropout begins
     float scale;   // what a score is multiplied by, times log2(e)
     float softcap; // in scores before they are scaled; 0: none
     float inner;   // 1 / softcap, as far as there is one
@@ -116,7 +116,7 @@ static __device__ __forceinline__ float drop_weight(const attention_arguments &g
 {
     if (!g.dropped)
         return weight;
-    uint4 words = random_words(stream_of(g.seed, g.offset, 0), words_at(g, s, query, key));
+    uint4 words = weight_words(g.low, g.high, words_at(g, s, query, key));
     bool gone = half_word(words, half_of_weight(query, key)) < (unsigned)g.dropped;
     return gone ? 0 : weight * g.kept;
 }

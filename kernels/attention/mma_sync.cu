@@ -100,10 +100,7 @@ template <class type, int DIM, bool CAPPED> struct flash {
             __syncthreads(); /* K is here, and V is free */
             copy_tile(v, g.v, of_v + key * g.v_row, g.v_row, KEYS, s.visible - key);
             make_scores(scores, q + threadIdx.x / 32 * 16 * ROW, k);
-            staying<KEYS / 2> stay;
-            if (CAPPED && g.dropped)
-                draw(stay, g, s, row, key);
-            finish_scores<CAPPED>(scores, g, s, warp_row, row, key, r, g.scale, stay);
+            finish_scores<CAPPED>(scores, g, s, warp_row, row, key, r, g.scale);
             pack<type>(weights, scores);
             copy_async_wait(0);
             __syncthreads(); /* V is here, and K is free */

@@ -63,14 +63,11 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         wgmma_fence();
         in::ask_output(w.out, w.weights, m.v[STAGE ^ 1][0]);
         turn_pass(w.group);
-        staying<KEYS / 2> stay;
-        if (CAPPED && g.dropped) /* while the tensor cores are busy */
-            draw(stay, g, p.s, w.row, tile * KEYS);
         wgmma_wait<1>();
         wgmma_hold(w.scores);
         leave(&m.k_empty[STAGE]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row, tile * KEYS,
-                              w.r, g.scale, stay);
+                              w.r, g.scale);
         wgmma_wait<0>();
         wgmma_hold(w.out);
         leave(&m.v_empty[STAGE ^ 1]);
@@ -88,14 +85,11 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         barrier_wait(&m.k_full[0], w.phases & 1);
         wgmma_fence();
         in::ask_scores(w.scores, w.q, m.k[0][0]);
-        staying<KEYS / 2> stay;
-        if (CAPPED && g.dropped)
-            draw(stay, g, p.s, w.row, (p.last - 1) * KEYS);
         wgmma_wait<0>();
         wgmma_hold(w.scores);
         leave(&m.k_empty[0]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row,
-                              (p.last - 1) * KEYS, w.r, g.scale, stay);
+                              (p.last - 1) * KEYS, w.r, g.scale);
         pack<type>(w.weights, w.scores);
         int tile = p.last - 2, last = 0;
         while (tile >= p.first) {

@@ -87,67 +87,33 @@ static __device__ __forceinline__ void lean(float (&scores)[count], const attent
     }
 }
 
-/* Dropout: a bit for each of a thread's `count` weights that stay. A call of Philox has the bits of
- * two rows and of four columns at a distance of 8: all of them are this thread's, unless the tile
- * begins between multiples of 32. */
-template <int count> struct staying {
-    unsigned bits[(count + 31) / 32];
-};
-template <int count>
-static __device__ __forceinline__ void draw(staying<count> &stay, const attention_arguments &g,
-                                            const sequence &s, int row, int key)
-{
-    const bool aligned = count * 2 % 32 == 0;
-    const random_stream stream = stream_of(g.seed, g.offset, 0);
-    unsigned below = (unsigned)g.dropped << 16;
-    int column = key + (int)threadIdx.x % 4 * 2;
-    unsigned long long first = words_at(g, s, row, column);
-#pragma unroll
-    for (int i = 0; i < (count + 31) / 32; i++)
-        stay.bits[i] = 0;
-#pragma unroll
-    for (int n = 0; n < count / 4; n++) { /* 16 keys, of which the thread has two and two */
-        int i = n / 2, e = n % 2, at = 8 * i + e;
-        uint4 words;
-        unsigned low, high;
-        if (aligned) { /* 32 keys at once: eight words further on */
-            if (i % 2)
-                continue;
-            words = random_words(stream, first + (unsigned long long)(i / 2 * 8 + e));
-            low = words.z, high = words.w;
-            stay.bits[(at + 8) / 32] |= (low << 16 < below ? 0 : 1u << (at + 8) % 32) |
-                                        (low < below ? 0 : 4u << (at + 8) % 32) |
-                                        (high << 16 < below ? 0 : 16u << (at + 8) % 32) |
-                                        (high < below ? 0 : 64u << (at + 8) % 32);
-            low = words.x, high = words.y;
-        } else {
-            bool upper = (key / 16 + i) % 2;
-            words = random_words(stream, words_at(g, s, row, column + 16 * i + e));
-            low = upper ? words.z : words.x, high = upper ? words.w : words.y;
-        }
-        stay.bits[at / 32] |=
-            (low << 16 < below ? 0 : 1u << at % 32) | (low < below ? 0 : 4u << at % 32) |
-            (high << 16 < below ? 0 : 16u << at % 32) | (high < below ? 0 : 64u << at % 32);
-    }
-}
-/* Exponentials that do not stay become 0; store multiplies the others. */
+/* Dropout: exponentials whose place says so become 0; store multiplies the others. */
 template <int count>
 static __device__ __forceinline__ void drop_weights(float (&weights)[count],
-                                                    const staying<count> &stay)
+                                                    const attention_arguments &g, const sequence &s,
+                                                    int row, int key)
 {
+    unsigned below = (unsigned)g.dropped << 16;
+    unsigned long long first = words_at(g, s, row, key + (int)threadIdx.x % 4 * 2);
 #pragma unroll
-    for (int i = 0; i < count; i++) {
-        int all = (int)(stay.bits[i / 32] << (31 - i % 32)) >> 31;
-        weights[i] = __uint_as_float(__float_as_uint(weights[i]) & (unsigned)all);
+    for (int i = 0; i < count / 8; i++) { /* 16 keys, of which the thread has two and two */
+        uint4 words = weight_words(g.low, g.high, first + 4 * i);
+        unsigned of[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            float *two = &weights[8 * i + n % 2 * 4 + n / 2]; /* this row, and 8 further on */
+            two[0] = of[n] << 16 < below ? 0 : two[0];
+            two[2] = of[n] < below ? 0 : two[2];
+        }
     }
 }
 
 /* From scores as the product left them to exponentials; CAPPED: there may be a softcap, ALiBi or
- * dropout. `warp_row` is the warp's first; `stay` counts with dropout alone. */
+ * dropout. `warp_row` is the warp's first. */
 template <bool CAPPED, int LIFT = 0, int count>
 static __device__ __forceinline__ void
 finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
-              int row, int key, rows &r, float scale, const staying<count> &stay = staying<count>())
+              int row, int key, rows &r, float scale)
 {
     if (CAPPED && g.softcap != 0)
 #pragma unroll
@@ -159,7 +125,7 @@ finish_scores(float (&scores)[count], const attention_arguments &g, const sequen
         hide(scores, g, s, row, key);
     soften<LIFT>(scores, r, scale);
     if (CAPPED && g.dropped)
-        drop_weights(scores, stay);
+        drop_weights(scores, g, s, row, key);
 }
 
 /* The output divided by the sums, and the rows' log-sum-exp. */

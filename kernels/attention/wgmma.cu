@@ -44,13 +44,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             barrier_wait(&m.k_full[stage], parity);
             wgmma_fence();
             in::ask_scores(scores, q, m.k[stage][0]);
-            staying<KEYS / 2> stay;
-            if (CAPPED && g.dropped)
-                draw(stay, g, p.s, row, tile * KEYS);
             wgmma_wait<0>();
             wgmma_hold(scores);
             leave(&m.k_empty[stage]);
-            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r, g.scale, stay);
+            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r, g.scale);
             pack<type>(weights, scores);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)

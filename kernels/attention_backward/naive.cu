@@ -33,7 +33,7 @@ static __device__ __forceinline__ float kept_of(const backward_arguments &g, con
 {
     if (!g.dropped)
         return 1;
-    uint4 words = random_words(stream_of(g.seed, g.offset, 0), words_at(g, s, head, query, key));
+    uint4 words = weight_words(g.low, g.high, words_at(g, s, head, query, key));
     return half_word(words, half_of_weight(query, key)) < (unsigned)g.dropped ? 0 : g.kept;
 }
 /* ALiBi: what a score loses for its distance from the diagonal, in units of log2. */

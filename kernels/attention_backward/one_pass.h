@@ -259,30 +259,35 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
     static __device__ __forceinline__ staying draw(const memory &m, const backward_arguments &g,
                                                    const of_keys &w, const place &at)
     {
-        int thread = thread_anew(), key = w.key + thread / 32 * 16 + thread % 32 / 4;
-        int query = at.tile * ROWS + thread % 4 * 2;
+        const int AT_ONCE = DIM == 64 ? 1 : 4; /* for want of registers */
+        int thread = thread_anew(), odd = thread % 8 / 4; /* of its key, and so of its query */
+        int key = w.key + thread / 32 * 16 + thread % 32 / 4;
+        int query = at.tile * ROWS + thread % 4 * 2 + odd;
         unsigned below = (unsigned)g.dropped << 16;
         unsigned long long first = words_at(g, m.s, at.head, query, key);
-        unsigned next_query = (g.keys + 31) / 32 * 8; /* words further on */
-        const int AT_ONCE = DIM == 64 ? 1 : 4;        /* for want of registers */
+        unsigned next = (g.keys + 15) / 16 * 32; /* words further on, 16 queries are */
         staying stay;
 #pragma unroll
         for (int half = 0; half < ROWS / 64; half++) {
             stay.bits[half] = 0;
 #pragma unroll AT_ONCE
-            for (int n = 0; n < 8; n++) {  /* two times two queries at a distance of 8 */
-                int i = n / 2 * 8 + n % 2; /* as in weights, and as many queries further on */
-                uint4 words =
-                    random_words(stream_of(g.seed, g.offset, 0),
-                                 first + (unsigned long long)(half * 32 + i) * next_query);
-                bool upper = key / 16 % 2;
-                unsigned low = upper ? words.z : words.x, high = upper ? words.w : words.y;
-                unsigned four = (low << 16 < below ? 0 : 1u) | (low < below ? 0 : 16u) |
-                                (high << 16 < below ? 0 : 4u) | (high < below ? 0 : 64u);
-                stay.bits[half] |= four << i;
+            for (int n = 0; n < 4; n++) { /* two lanes make what both need: an even and an odd query */
+                uint4 words = weight_words(
+                    g.low, g.high, first + (unsigned long long)(half * 4 + n) * next);
+                unsigned low = odd ? words.z : words.x, high = odd ? words.w : words.y;
+                unsigned low_else = __shfl_xor_sync(0xffffffff, odd ? words.x : words.z, 4);
+                unsigned high_else = __shfl_xor_sync(0xffffffff, odd ? words.y : words.w, 4);
+                unsigned mine = bits_of(low, high, below), other = bits_of(low_else, high_else, below);
+                stay.bits[half] |= (odd ? other | mine << 1 : mine | other << 1) << 8 * n;
             }
         }
         return stay;
+    }
+    /* As in weights: of an even query; of an odd one a bit further on. */
+    static __device__ __forceinline__ unsigned bits_of(unsigned low, unsigned high, unsigned below)
+    {
+        return (low << 16 < below ? 0 : 1u) | (low < below ? 0 : 16u) |
+               (high << 16 < below ? 0 : 4u) | (high < below ? 0 : 64u);
     }
     /* dS, and weights that are 0 where they are dropped; the others are multiplied when dV is
      * stored. */

@@ -132,6 +132,7 @@ static struct attention_arguments arguments_of(const struct attention_request *r
     double cap = r->softcap;
     int64_t heads = r->heads * r->group;
     struct zoo_dropout dropout = zoo_dropout_of(r->dropout);
+    struct zoo_weight_stream stream = zoo_weight_stream(r->seed, r->offset);
     return (struct attention_arguments){
         .q = r->q,
         .k = r->k,
@@ -149,8 +150,8 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .v_apart = r->padded ? (int)(r->v_step.batch / r->v_step.row) : 0,
         .dropped = (int)dropout.threshold,
         .kept = dropout.scale,
-        .seed = (long long)r->seed,
-        .offset = (long long)r->offset,
+        .low = r->dropout > 0 ? (long long)stream.low : 0,
+        .high = r->dropout > 0 ? (long long)stream.high : 0,
         .q_scale = r->q_scale,
         .k_scale = r->k_scale,
         .v_scale = r->v_scale,

@@ -53,7 +53,7 @@ struct attention_arguments {
     int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head, room;
     int scale_head, scale_batch, v_columns, is_ragged, k_apart, v_apart, dropped;
     float kept;
-    long long seed, offset;
+    long long low, high;
     float scale, softcap, inner;
     CUtensorMap q_map, k_map, v_map;
 };

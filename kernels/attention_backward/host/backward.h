@@ -66,7 +66,7 @@ struct backward_arguments {
     float softcap;
     int dropped;
     float kept;
-    long long seed, offset;
+    long long low, high;
     CUtensorMap q_map, k_map, v_map, grad_map;
 };
 

@@ -62,6 +62,8 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
     double scale = backward_scale(call->problem);
     struct backward_window window = backward_window(call->problem);
     struct zoo_dropout dropout = zoo_dropout_of((double)zoo_as_float(v[BACKWARD_P_DROPOUT]));
+    struct zoo_weight_stream stream =
+        zoo_weight_stream((uint64_t)v[BACKWARD_P_SEED], (uint64_t)v[BACKWARD_P_OFFSET]);
     struct backward_arguments g = {
         .q = call->buffer[BACKWARD_B_Q],
         .k = call->buffer[BACKWARD_B_K],
@@ -88,8 +90,8 @@ static struct backward_arguments arguments_of(const struct zoo_call *call)
         .softcap = zoo_as_float(v[BACKWARD_P_SOFTCAP]),
         .dropped = (int)dropout.threshold,
         .kept = dropout.scale,
-        .seed = v[BACKWARD_P_SEED],
-        .offset = v[BACKWARD_P_OFFSET],
+        .low = dropout.threshold ? (long long)stream.low : 0,
+        .high = dropout.threshold ? (long long)stream.high : 0,
     };
     add_ragged(call, &g);
     return g;
