@@ -37,10 +37,10 @@ struct attention_arguments {
     int k_apart, v_apart; // so many rows lie between sequences
     int dropped;          // of 65536 weights; 0: none
     float kept;           // what the others are multiplied by; 1 without dropout
-    long long low, high;     // where the counter of dropout begins
-    float scale;   // what a score is multiplied by, times log2(e)
-    float softcap; // in scores before they are scaled; 0: none
-    float inner;   // 1 / softcap, as far as there is one
+    long long low, high;  // where the counter of dropout begins
+    float scale;          // what a score is multiplied by, times log2(e)
+    float softcap;        // in scores before they are scaled; 0: none
+    float inner;          // 1 / softcap, as far as there is one
     tensor_map q_map, k_map, v_map;
 };
 

@@ -39,7 +39,7 @@ struct backward_arguments {
     float softcap;         // of naive: what scores are bent to; 0: nothing
     int dropped;           // of 65536 weights, while
     float kept;            // others are multiplied by this; 1 without dropout
-    long long low, high;     // where the counter of dropout begins
+    long long low, high;   // where the counter of dropout begins
     tensor_map q_map, k_map, v_map, grad_map;
 };
 

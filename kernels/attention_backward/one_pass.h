@@ -259,7 +259,7 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
     static __device__ __forceinline__ staying draw(const memory &m, const backward_arguments &g,
                                                    const of_keys &w, const place &at)
     {
-        const int AT_ONCE = DIM == 64 ? 1 : 4; /* for want of registers */
+        const int AT_ONCE = DIM == 64 ? 1 : 4;            /* for want of registers */
         int thread = thread_anew(), odd = thread % 8 / 4; /* of its key, and so of its query */
         int key = w.key + thread / 32 * 16 + thread % 32 / 4;
         int query = at.tile * ROWS + thread % 4 * 2 + odd;
@@ -271,13 +271,15 @@ template <class type, int DIM, kind KIND> struct one_pass : TILES(type, DIM) {
         for (int half = 0; half < ROWS / 64; half++) {
             stay.bits[half] = 0;
 #pragma unroll AT_ONCE
-            for (int n = 0; n < 4; n++) { /* two lanes make what both need: an even and an odd query */
-                uint4 words = weight_words(
-                    g.low, g.high, first + (unsigned long long)(half * 4 + n) * next);
+            for (int n = 0; n < 4;
+                 n++) { /* two lanes make what both need: an even and an odd query */
+                uint4 words =
+                    weight_words(g.low, g.high, first + (unsigned long long)(half * 4 + n) * next);
                 unsigned low = odd ? words.z : words.x, high = odd ? words.w : words.y;
                 unsigned low_else = __shfl_xor_sync(0xffffffff, odd ? words.x : words.z, 4);
                 unsigned high_else = __shfl_xor_sync(0xffffffff, odd ? words.y : words.w, 4);
-                unsigned mine = bits_of(low, high, below), other = bits_of(low_else, high_else, below);
+                unsigned mine = bits_of(low, high, below),
+                         other = bits_of(low_else, high_else, below);
                 stay.bits[half] |= (odd ? other | mine << 1 : mine | other << 1) << 8 * n;
             }
         }

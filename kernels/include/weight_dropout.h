@@ -1,19 +1,20 @@
 /*
- * weight_dropout.h: dropout of attention's weights. Philox gives 16 bits to each pair of a query and
- * a key, which depend on its place alone, so that all kernels drop the same weights, forward and
- * backward. Two queries at a distance of 8 and four keys, two neighbours and those 8 further on,
- * share a call: where sums of tensor cores have queries down, one thread has all eight weights; where
- * they have keys down, two lanes have half of them each. src/zoo/philox.h is its twin for the CPU.
+ * weight_dropout.h: dropout of attention's weights. Philox gives 16 bits to each pair of a query
+ * and a key, which depend on its place alone, so that all kernels drop the same weights, forward
+ * and backward. Two queries at a distance of 8 and four keys, two neighbours and those 8 further
+ * on, share a call: where sums of tensor cores have queries down, one thread has all eight weights;
+ * where they have keys down, two lanes have half of them each. src/zoo/philox.h is its twin for the
+ * CPU.
  */
 #ifndef LOCKSTEP_KERNELS_WEIGHT_DROPOUT_H
 #define LOCKSTEP_KERNELS_WEIGHT_DROPOUT_H
 
 #include "philox.h"
 
-/* Which four words; `head` counts the heads of Q of all sequences, and `queries` and `keys` are those
- * of the longest. From 16 keys to the next it is four further on. */
-static __device__ __forceinline__ unsigned long long
-words_of_weight(long long head, int queries, int keys, int query, int key)
+/* Which four words; `head` counts the heads of Q of all sequences, and `queries` and `keys` are
+ * those of the longest. From 16 keys to the next it is four further on. */
+static __device__ __forceinline__ unsigned long long words_of_weight(long long head, int queries,
+                                                                     int keys, int query, int key)
 {
     long long line = (head * ((queries + 15) / 16) + query / 16) * 8 + query % 8;
     return (unsigned long long)((line * ((keys + 15) / 16) + key / 16) * 4 + key % 8 / 2);
