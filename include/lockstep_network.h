@@ -425,7 +425,7 @@ typedef struct lk_attention_desc {
                           * from where its query stands; NULL: none */
     float dropout;       /* p, from 0 to below 1: weights are dropped with that chance, and the
                           * others multiplied by 1 / (1 - p); lse is as without */
-    uint64_t seed, offset; /* of dropout, as in lk_dropout_desc */
+    uint64_t seed, offset; /* of dropout, as in lk_dropout_desc; backward finds the same weights */
 } lk_attention_desc;
 #define LK_ATTENTION_DESC(type_, batch_, heads_, queries_, keys_, dim_)                            \
     {                                                                                              \
@@ -441,11 +441,13 @@ lk_status lk_attention_forward_workspace(const lk_attention_desc *desc, size_t *
 lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text, size_t size);
 
 /* The gradients of q, k and v from that of o, with o and lse as lk_attention_forward has left them:
- * dq is like q, dk and dv are like k and v. Tensors are [batch][head][row][dim] without gaps; no
- * packed sequences, window or softcap. Heads of q that share one of k and v add up in its gradient.
- * The workspace is at most dq in f32 for heads of 64, 96 and 128 in 16 bits; other problems take
- * all scores there, 8 batch heads queries keys bytes, and do not run fast. The last bits of dq may
- * differ from run to run, unless lk_set_deterministic asks for the same. */
+ * dq is like q, dk and dv are like k and v. Tensors have no gaps: steps are 0. Heads of q that
+ * share one of k and v add up in its gradient; that of padding is 0. 16 bits with heads of 64 and
+ * 128 are fast on Hopper, with all but a softcap; the workspace is then little more than dq in f32,
+ * and the last bits of dq may differ from run to run, unless lk_set_deterministic asks for the
+ * same. Heads of 96, and other GPUs, are fast without a window, packed sequences, padding, ALiBi
+ * and dropout. Everything else keeps all scores in the workspace, 8 batch heads queries keys bytes,
+ * and so does all that lk_set_deterministic asks for beyond a causal mask. */
 lk_status lk_attention_backward(void *stream, const lk_attention_desc *desc, const void *q,
                                 const void *k, const void *v, const void *o, const float *lse,
                                 const void *grad, void *dq, void *dk, void *dv, void *workspace,

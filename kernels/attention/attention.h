@@ -9,8 +9,8 @@
 #define LOCKSTEP_KERNELS_ATTENTION_H
 
 #include "attention_numbers.h"
-#include "philox.h"
-#include "tma.h"
+#include "ragged.h"
+#include "weight_dropout.h"
 #define LOG2_E 1.4426950409f
 
 /* kernels/attention/host/plan.h declares the same: keep both alike. Distances are in elements. */
@@ -36,11 +36,11 @@ struct attention_arguments {
     int is_ragged;        // K's and V's maps are for load_ragged_box, and
     int k_apart, v_apart; // so many rows lie between sequences
     int dropped;          // of 65536 weights; 0: none
-    float kept;           // what the others are multiplied by
-    long long seed, offset;
-    float scale;   // what a score is multiplied by, times log2(e)
-    float softcap; // in scores before they are scaled; 0: none
-    float inner;   // 1 / softcap, as far as there is one
+    float kept;           // what the others are multiplied by; 1 without dropout
+    long long low, high;  // where the counter of dropout begins
+    float scale;          // what a score is multiplied by, times log2(e)
+    float softcap;        // in scores before they are scaled; 0: none
+    float inner;          // 1 / softcap, as far as there is one
     tensor_map q_map, k_map, v_map;
 };
 
@@ -105,16 +105,20 @@ static __device__ __forceinline__ float distance_cost(const attention_arguments 
 }
 
 /* A weight after dropout, which depends on its place alone. */
+static __device__ __forceinline__ unsigned long long words_at(const attention_arguments &g,
+                                                              const sequence &s, int query, int key)
+{
+    long long head = (long long)s.number * g.heads * g.group + s.head;
+    return words_of_weight(head, g.queries, g.keys, query, key);
+}
 static __device__ __forceinline__ float drop_weight(const attention_arguments &g, const sequence &s,
                                                     int query, int key, float weight)
 {
     if (!g.dropped)
         return weight;
-    unsigned long long row =
-        (unsigned long long)(s.number * g.heads * g.group + s.head) * g.queries + query;
-    unsigned long long at = row * g.keys + key;
-    uint4 words = random_words(stream_of(g.seed, g.offset, 0), at / 8);
-    return half_word(words, (int)(at % 8)) < (unsigned)g.dropped ? 0 : weight * g.kept;
+    uint4 words = weight_words(g.low, g.high, words_at(g, s, query, key));
+    bool gone = half_word(words, half_of_weight(query, key)) < (unsigned)g.dropped;
+    return gone ? 0 : weight * g.kept;
 }
 
 /* What the scores and the output of a head are multiplied by. */
@@ -155,23 +159,6 @@ static __device__ __forceinline__ void load_box(void *shared, const tensor_map *
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                  "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(shared)),
                  "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b))
-                 : "memory");
-}
-
-/* The same of packed sequences, [row][head][column]: rows from `row` on of a sequence that has
- * `rows`, the first of them at `first`. TMA knows no end but a tensor's. So coordinate 1 counts
- * rows of a tensor of RAGGED_ROWS that ends where the sequence does, and its box reads zeros from
- * there on; coordinate 3 says where that is, by rows; and coordinate 4 takes RAGGED_ROWS off again,
- * by a step that goes around the end of 64-bit addresses. */
-#define RAGGED_ROWS (1 << 30)
-static __device__ __forceinline__ void load_ragged_box(void *shared, const tensor_map *map,
-                                                       int column, int row, int head, int first,
-                                                       int rows, barrier *b)
-{
-    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%2, %3, %4, %5, %6}], [%7];" ::"r"(shared_address(shared)),
-                 "l"(map), "r"(column), "r"(RAGGED_ROWS - rows + row), "r"(head), "r"(first + rows),
-                 "r"(RAGGED_ROWS), "r"(shared_address(b))
                  : "memory");
 }
 

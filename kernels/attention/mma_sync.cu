@@ -111,7 +111,7 @@ template <class type, int DIM, bool CAPPED> struct flash {
                 out[i] *= r.shrink[i / 2 % 2];
             add_values(out, weights, v);
         }
-        store<type>(out, r, g, s, row, factors{g.scale, 1.0f});
+        store<type>(out, r, g, s, row, factors{g.scale, g.kept});
     }
 };
 

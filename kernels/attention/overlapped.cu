@@ -129,7 +129,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
                 w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
-            store<type>(w.out, w.r, g, p.s, w.row, factors{g.scale, 1.0f});
+            store<type>(w.out, w.r, g, p.s, w.row, factors{g.scale, g.kept});
         }
         if (group == 0)
             turn_wait(group); /* takes the turn that is left over */

@@ -87,8 +87,29 @@ static __device__ __forceinline__ void lean(float (&scores)[count], const attent
     }
 }
 
-/* From scores as the product left them to exponentials; CAPPED: there may be a softcap, or ALiBi.
- * `warp_row` is the warp's first. */
+/* Dropout: exponentials whose place says so become 0; store multiplies the others. */
+template <int count>
+static __device__ __forceinline__ void drop_weights(float (&weights)[count],
+                                                    const attention_arguments &g, const sequence &s,
+                                                    int row, int key)
+{
+    unsigned below = (unsigned)g.dropped << 16;
+    unsigned long long first = words_at(g, s, row, key + (int)threadIdx.x % 4 * 2);
+#pragma unroll
+    for (int i = 0; i < count / 8; i++) { /* 16 keys, of which the thread has two and two */
+        uint4 words = weight_words(g.low, g.high, first + 4 * i);
+        unsigned of[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            float *two = &weights[8 * i + n % 2 * 4 + n / 2]; /* this row, and 8 further on */
+            two[0] = of[n] << 16 < below ? 0 : two[0];
+            two[2] = of[n] < below ? 0 : two[2];
+        }
+    }
+}
+
+/* From scores as the product left them to exponentials; CAPPED: there may be a softcap, ALiBi or
+ * dropout. `warp_row` is the warp's first. */
 template <bool CAPPED, int LIFT = 0, int count>
 static __device__ __forceinline__ void
 finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
@@ -103,6 +124,8 @@ finish_scores(float (&scores)[count], const attention_arguments &g, const sequen
     if (__builtin_expect(!is_whole(g, s, warp_row, key, count * 2), 0))
         hide(scores, g, s, row, key);
     soften<LIFT>(scores, r, scale);
+    if (CAPPED && g.dropped)
+        drop_weights(scores, g, s, row, key);
 }
 
 /* The output divided by the sums, and the rows' log-sum-exp. */

@@ -60,7 +60,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             wgmma_hold(out);
             leave(&m.v_empty[stage]);
         }
-        store<type>(out, r, g, p.s, row, factors{g.scale, 1.0f});
+        store<type>(out, r, g, p.s, row, factors{g.scale, g.kept});
     }
 
     /* Under a causal mask the last rows have most to do: they come first. */

@@ -7,9 +7,8 @@
 
 #include "backward.h"
 #include "wgmma_types.h"
-#define KEPT 128 /* rows of what a block keeps: 64 for each warpgroup */
-#define BOX 64   /* rows that one request of TMA brings */
-#define CONSUMERS 2
+#define BOX 64      /* rows that one request of TMA brings */
+#define CONSUMERS 2 /* warpgroups, with 64 rows each of what a block keeps */
 #define THREADS (128 * (1 + CONSUMERS))
 
 /* Rows of a tensor [head][row][column], by TMA. */
@@ -26,7 +25,7 @@ static __device__ __forceinline__ void load_rows(void *shared, const tensor_map 
 template <class type, int DIM, int ROWS, int STAGES> struct tiles {
     static const int BOXES = DIM / 64;
     struct memory {
-        unsigned char kept[2][BOXES][KEPT * LINE];           /* K and V, or Q and dO */
+        unsigned char kept[2][BOXES][KEPT * LINE];            /* K and V, or Q and dO */
         unsigned char passing[STAGES][2][BOXES][ROWS * LINE]; /* Q and dO, or K and V */
         float lse[STAGES][ROWS], delta[STAGES][ROWS];
         barrier kept_full, full[STAGES], empty[STAGES];
@@ -47,7 +46,8 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
         barrier_arrive_expecting(&m.kept_full, sizeof m.kept);
         for (int i = 0; i < BOXES; i++)
             for (int half = 0; half < KEPT; half += BOX) {
-                load_rows(m.kept[0][i] + half * LINE, first, i * 64, row + half, head, &m.kept_full);
+                load_rows(m.kept[0][i] + half * LINE, first, i * 64, row + half, head,
+                          &m.kept_full);
                 load_rows(m.kept[1][i] + half * LINE, second, i * 64, row + half, head,
                           &m.kept_full);
             }
@@ -97,15 +97,14 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
             multiply(type(), sums, factor[i], beyond(other, i * 2048));
         wgmma_commit();
     }
-    /* Rows of `count` from `row` on, times `by`. */
-    static __device__ __forceinline__ void store(const float (&sums)[DIM / 2], void *to,
-                                                 long long head, int row, int count, float by)
+    /* Rows of `count` from `row` on, times `by`; `pitch` from a row to the next. */
+    static __device__ __forceinline__ void put(const float (&sums)[DIM / 2], unsigned short *to,
+                                               long long pitch, int row, int count, float by)
     {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             bool inside = row + 8 * h < count;
-            unsigned short *at = (unsigned short *)to + (head * count + row + 8 * h) * DIM +
-                                 threadIdx.x % 4 * 8;
+            unsigned short *at = to + (row + 8 * h) * pitch + threadIdx.x % 4 * 8;
 #pragma unroll
             for (int i = 0; i < DIM / 32; i++) {
                 uint4 piece = exchange<type>(sums + 16 * i, h, by);
@@ -113,6 +112,11 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
                     *(uint4 *)(at + 32 * i) = piece;
             }
         }
+    }
+    static __device__ __forceinline__ void store(const float (&sums)[DIM / 2], void *to,
+                                                 long long head, int row, int count, float by)
+    {
+        put(sums, (unsigned short *)to + head * count * DIM, DIM, row, count, by);
     }
 
     /* dK and dV ---------------------------------------------------------------------------------*/
@@ -142,9 +146,8 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
     }
 
     /* Scores become weights; rows are keys, columns queries. */
-    static __device__ __forceinline__ void weigh_columns(float (&scores)[ROWS / 2],
-                                                         const float *lse,
-                                                         const backward_arguments &g)
+    static __device__ __forceinline__ void
+    weigh_columns(float (&scores)[ROWS / 2], const float *lse, const backward_arguments &g)
     {
 #pragma unroll
         for (int c = 0; c < ROWS / 8; c++) {
@@ -156,9 +159,8 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
         }
     }
     /* Of keys that a query does not see they are 0; `key` and `query` are the thread's first. */
-    static __device__ __forceinline__ void mask_columns(float (&weights)[ROWS / 2],
-                                                        const backward_arguments &g, int key,
-                                                        int query)
+    static __device__ __forceinline__ void
+    mask_columns(float (&weights)[ROWS / 2], const backward_arguments &g, int key, int query)
     {
 #pragma unroll
         for (int i = 0; i < ROWS / 2; i++)
@@ -167,9 +169,8 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
     }
 
     /* dP becomes dS. */
-    static __device__ __forceinline__ void slope_columns(float (&slopes)[ROWS / 2],
-                                                         const float (&weights)[ROWS / 2],
-                                                         const float *delta)
+    static __device__ __forceinline__ void
+    slope_columns(float (&slopes)[ROWS / 2], const float (&weights)[ROWS / 2], const float *delta)
     {
 #pragma unroll
         for (int c = 0; c < ROWS / 8; c++) {
@@ -214,9 +215,8 @@ template <class type, int DIM, int ROWS, int STAGES> struct tiles {
                 scores[i] = 0;
         }
     }
-    static __device__ __forceinline__ void slope_rows(float (&slopes)[ROWS / 2],
-                                                      const float (&weights)[ROWS / 2],
-                                                      const float (&delta)[2])
+    static __device__ __forceinline__ void
+    slope_rows(float (&slopes)[ROWS / 2], const float (&weights)[ROWS / 2], const float (&delta)[2])
     {
 #pragma unroll
         for (int i = 0; i < ROWS / 2; i++)

@@ -34,7 +34,7 @@ struct known_buffer {
 struct known_choice {
     const struct api_context *context; /* NULL: a free place */
     const struct zoo_family *family;
-    int64_t value[ZOO_PARAMETERS]; /* of the problem; scalars count as 0 */
+    int64_t value[ZOO_PARAMETERS]; /* of the problem; of scalars, whether they are 0 */
     struct zoo_demand demand;
     struct api_chosen chosen;
 };
@@ -159,7 +159,8 @@ lk_status api_check_stream(const char *call, const struct api_context *context, 
 
 /* Choices ---------------------------------------------------------------------------------------*/
 
-/* The values that a choice depends on, and the set that they lead to. */
+/* The values that a choice depends on, and the set that they lead to. Of a scalar a choice depends
+ * on whether it is 0: a variant may know no dropout, whatever its share. */
 static struct known_choice *choice_set(const struct zoo_problem *problem,
                                        int64_t value[ZOO_PARAMETERS])
 {
@@ -167,7 +168,7 @@ static struct known_choice *choice_set(const struct zoo_problem *problem,
     uint64_t key = (uintptr_t)problem->family;
     unsigned i = 0;
     for (; i < ZOO_PARAMETERS && parameter[i].name; i++) {
-        value[i] = parameter[i].scalar ? 0 : problem->value[i];
+        value[i] = parameter[i].scalar ? zoo_as_float(problem->value[i]) != 0 : problem->value[i];
         key = (key ^ key >> 32 ^ (uint64_t)value[i]) * 0xff51afd7ed558ccd;
     }
     for (; i < ZOO_PARAMETERS; i++)

@@ -45,6 +45,34 @@ static inline struct zoo_dropout zoo_dropout_of(double p)
     return (struct zoo_dropout){threshold,
                                 threshold < 65536 ? (float)(65536.0 / (65536 - threshold)) : 0};
 }
+/* Is the weight of a query and a key dropped? kernels/include/weight_dropout.h says by which bits;
+ * `head` counts the heads of Q of all sequences. */
+struct zoo_weight {
+    int64_t head, queries, keys; /* queries and keys: of the longest sequence */
+    int64_t query, key;
+};
+/* Where the counter begins: by Philox, from seed and offset. */
+struct zoo_weight_stream {
+    uint64_t low, high;
+};
+static inline struct zoo_weight_stream zoo_weight_stream(uint64_t seed, uint64_t offset)
+{
+    uint32_t words[4];
+    zoo_random_words(seed, offset, 0, words);
+    return (struct zoo_weight_stream){words[0] | (uint64_t)words[1] << 32,
+                                      words[2] | (uint64_t)words[3] << 32};
+}
+static inline bool zoo_weight_dropped(struct zoo_dropout d, uint64_t seed, uint64_t offset,
+                                      struct zoo_weight w)
+{
+    struct zoo_weight_stream from = zoo_weight_stream(seed, offset);
+    uint32_t words[4];
+    int64_t line = (w.head * ((w.queries + 15) / 16) + w.query / 16) * 8 + w.query % 8;
+    int64_t index = (line * ((w.keys + 15) / 16) + w.key / 16) * 4 + w.key % 8 / 2;
+    zoo_random_words(0, from.high, from.low + (uint64_t)index, words);
+    uint32_t word = words[w.key % 2 * 2 + w.key / 8 % 2];
+    return (word >> (w.query / 8 % 2 * 16) & 0xffff) < d.threshold;
+}
 static inline bool zoo_dropped(struct zoo_dropout d, uint64_t seed, uint64_t offset, uint64_t at)
 {
     uint32_t words[4];

@@ -24,8 +24,8 @@ struct zoo_family;
 
 /* Problems --------------------------------------------------------------------------------------*/
 
-#define ZOO_PARAMETERS 14
-#define ZOO_BUFFERS 12
+#define ZOO_PARAMETERS 18
+#define ZOO_BUFFERS 13
 
 struct zoo_parameter {
     const char *name, *help;

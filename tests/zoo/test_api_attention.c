@@ -95,8 +95,8 @@ static double kept(const lk_attention_desc *d, int64_t batch, int64_t head, int6
                    int64_t key)
 {
     struct zoo_dropout drop = zoo_dropout_of(d->dropout);
-    int64_t at = ((batch * d->heads + head) * d->queries + query) * d->keys + key;
-    bool gone = d->dropout > 0 && zoo_dropped(drop, d->seed, d->offset, (uint64_t)at);
+    struct zoo_weight weight = {batch * d->heads + head, d->queries, d->keys, query, key};
+    bool gone = d->dropout > 0 && zoo_weight_dropped(drop, d->seed, d->offset, weight);
     return gone ? 0 : drop.scale;
 }
 

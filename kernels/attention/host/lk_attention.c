@@ -353,8 +353,8 @@ lk_status lk_attention_forward_workspace(const lk_attention_desc *desc, size_t *
 lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text, size_t size)
 {
     static const char generic[] =
-        "f32, dropout, rows not at multiples of 16 bytes, or FP8 without a Hopper GPU, with heads "
-        "of 256, a softcap or ALiBi: right, not fast";
+        "f32, rows not at multiples of 16 bytes, or FP8 without a Hopper GPU, with heads of 256, a "
+        "softcap, ALiBi or dropout: right, not fast";
     static const char *const why[] = {
         [ATTENTION_NAIVE] = "heads of another size than 64, 96, 128 and 256: right, not fast",
         [ATTENTION_ONLINE] = generic,

@@ -94,14 +94,13 @@ bool attention_takes(const struct attention_request *r, enum attention_kind kind
     case ATTENTION_ONLINE:
         return has_tile(r->dim);
     case ATTENTION_MMA:
-        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->dropout <= 0;
+        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r);
     case ATTENTION_FP8:
         return r->number == ATTENTION_E4M3 && r->dim != 256 && has_tile(r->dim) &&
                r->softcap == 0 && !r->leaning && r->dropout <= 0 && is_aligned(r) && r->keys > 0 &&
                fits_maps(r) && columns_of(r) < (int64_t)1 << 31;
     default:
-        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->dropout <= 0 &&
-               r->keys > 0 && fits_maps(r);
+        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->keys > 0 && fits_maps(r);
     }
 }
 
@@ -133,6 +132,7 @@ static struct attention_arguments arguments_of(const struct attention_request *r
     double cap = r->softcap;
     int64_t heads = r->heads * r->group;
     struct zoo_dropout dropout = zoo_dropout_of(r->dropout);
+    struct zoo_weight_stream stream = zoo_weight_stream(r->seed, r->offset);
     return (struct attention_arguments){
         .q = r->q,
         .k = r->k,
@@ -150,8 +150,8 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .v_apart = r->padded ? (int)(r->v_step.batch / r->v_step.row) : 0,
         .dropped = (int)dropout.threshold,
         .kept = dropout.scale,
-        .seed = (long long)r->seed,
-        .offset = (long long)r->offset,
+        .low = r->dropout > 0 ? (long long)stream.low : 0,
+        .high = r->dropout > 0 ? (long long)stream.high : 0,
         .q_scale = r->q_scale,
         .k_scale = r->k_scale,
         .v_scale = r->v_scale,
@@ -193,8 +193,8 @@ struct tensor {
     int64_t columns, rows, heads, batch;
 };
 
-static CUresult encode(const struct lk_driver *cuda, const struct attention_request *r,
-                       CUtensorMap *map, CUdeviceptr at, cuuint32_t rank, const cuuint64_t *size,
+static CUresult encode(const struct lk_driver *cuda, enum attention_number number, CUtensorMap *map,
+                       CUdeviceptr at, cuuint32_t rank, const cuuint64_t *size,
                        const cuuint64_t *pitch, int64_t box_rows)
 {
     static const CUtensorMapDataType types[] = {
@@ -202,14 +202,14 @@ static CUresult encode(const struct lk_driver *cuda, const struct attention_requ
         [ATTENTION_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
         [ATTENTION_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
     };
-    cuuint32_t line = r->number == ATTENTION_E4M3 ? 128 : 64;
+    cuuint32_t line = number == ATTENTION_E4M3 ? 128 : 64;
     cuuint32_t box[5] = {size[0] < line ? (cuuint32_t)size[0] : line, (cuuint32_t)box_rows, 1, 1,
                          1};
     cuuint32_t each[5] = {1, 1, 1, 1, 1};
     if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
-        map, types[r->number], rank, (void *)(uintptr_t)at, size, pitch, box, each,
+        map, types[number], rank, (void *)(uintptr_t)at, size, pitch, box, each,
         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
@@ -223,20 +223,25 @@ static CUresult make_map(const struct lk_driver *cuda, const struct attention_re
                           (cuuint64_t)x.batch};
     cuuint64_t pitch[3] = {(cuuint64_t)x.step.row * each, (cuuint64_t)x.step.head * each,
                            (cuuint64_t)x.step.batch * each};
-    return encode(cuda, r, map, x.at, 4, size, pitch, box_rows);
+    return encode(cuda, r->number, map, x.at, 4, size, pitch, box_rows);
 }
 
-/* Of packed sequences, and where there is padding; kernels/attention/attention.h says what its five
- * dimensions are (load_ragged_box). */
+CUresult attention_ragged_map(const struct lk_driver *cuda, enum attention_number number,
+                              CUtensorMap *map, struct attention_ragged tensor, int64_t box_rows)
+{
+    const cuuint64_t ragged = 1 << 30, most = 0x7fff0000;
+    cuuint64_t each = number == ATTENTION_E4M3 ? 1 : 2, row = (cuuint64_t)tensor.row * each;
+    cuuint64_t size[5] = {(cuuint64_t)tensor.dim, ragged, (cuuint64_t)tensor.heads, most, most};
+    cuuint64_t pitch[4] = {row, (cuuint64_t)tensor.head * each, row,
+                           ((cuuint64_t)1 << 35) - row}; /* times 2^30 it is 2^65 - 2^30 rows */
+    return encode(cuda, number, map, tensor.at, 5, size, pitch, box_rows);
+}
+/* Of packed sequences, and where there is padding. */
 static CUresult make_ragged_map(const struct lk_driver *cuda, const struct attention_request *r,
                                 CUtensorMap *map, struct tensor x, int64_t box_rows)
 {
-    const cuuint64_t ragged = 1 << 30, most = 0x7fff0000;
-    cuuint64_t each = r->number == ATTENTION_E4M3 ? 1 : 2, row = (cuuint64_t)x.step.row * each;
-    cuuint64_t size[5] = {(cuuint64_t)x.columns, ragged, (cuuint64_t)x.heads, most, most};
-    cuuint64_t pitch[4] = {row, (cuuint64_t)x.step.head * each, row,
-                           ((cuuint64_t)1 << 35) - row}; /* times 2^30 it is 2^65 - 2^30 rows */
-    return encode(cuda, r, map, x.at, 5, size, pitch, box_rows);
+    struct attention_ragged tensor = {x.at, x.columns, x.heads, x.step.row, x.step.head};
+    return attention_ragged_map(cuda, r->number, map, tensor, box_rows);
 }
 
 /* Of Q, K and V; of V transposed, for FP8. */
@@ -305,10 +310,10 @@ static unsigned row_bytes(const struct attention_request *r)
     return zoo_ceil_div(r->dim, 64) * 128;
 }
 
-/* By a softcap or by ALiBi. */
+/* By a softcap, ALiBi or dropout. */
 static bool is_bent(const struct attention_request *r)
 {
-    return r->softcap != 0 || r->leaning;
+    return r->softcap != 0 || r->leaning || r->dropout > 0;
 }
 
 static void plan_mma(const struct attention_request *r, struct attention_plan *plan)

@@ -53,7 +53,7 @@ struct attention_arguments {
     int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head, room;
     int scale_head, scale_batch, v_columns, is_ragged, k_apart, v_apart, dropped;
     float kept;
-    long long seed, offset;
+    long long low, high;
     float scale, softcap, inner;
     CUtensorMap q_map, k_map, v_map;
 };
@@ -67,6 +67,16 @@ struct attention_plan {
     struct attention_launch launch[3];
     struct attention_arguments arguments;
 };
+
+/* A tensor map of sequences that lie one after the other (kernels/include/ragged.h), in boxes of
+ * `box_rows` lines of at most 128 bytes. */
+struct attention_ragged {
+    CUdeviceptr at;
+    int64_t dim, heads;
+    int64_t row, head; /* elements from one to the next */
+};
+CUresult attention_ragged_map(const struct lk_driver *cuda, enum attention_number number,
+                              CUtensorMap *map, struct attention_ragged tensor, int64_t box_rows);
 
 /* May this kind of kernel compute it? */
 bool attention_takes(const struct attention_request *request, enum attention_kind kind);

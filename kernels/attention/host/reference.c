@@ -129,10 +129,11 @@ static double kept(const struct head *h, int64_t query, int64_t key)
 {
     const struct attention_request *r = &h->request;
     struct zoo_dropout d = zoo_dropout_of(r->dropout);
-    int64_t row = (h->number * r->heads * r->group + h->head) * r->queries + query;
+    struct zoo_weight weight = {h->number * r->heads * r->group + h->head, r->queries, r->keys,
+                                query, key};
     if (d.threshold == 0)
         return 1;
-    return zoo_dropped(d, r->seed, r->offset, (uint64_t)(row * r->keys + key)) ? 0 : d.scale;
+    return zoo_weight_dropped(d, r->seed, r->offset, weight) ? 0 : d.scale;
 }
 
 static struct weights weigh(const struct head *h, struct row *row, int64_t query, int64_t first,

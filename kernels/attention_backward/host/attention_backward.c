@@ -1,23 +1,21 @@
 /*
  * attention_backward.c: the attention_backward family: the gradients of Q, K and V from that of
- * O = softmax(scale Q K^T) V, with O and the log-sum-exp that forward has left. reference.c has
- * what must come out.
+ * O = softmax(scale Q K^T) V, with O and the log-sum-exp that forward has left. launches.c has the
+ * variants, reference.c what must come out.
  */
 #include "backward.h"
 
-#include "zoo/philox.h"
-
 #include <math.h>
-#include <stdio.h>
 
 enum { BATCH = BACKWARD_P_BATCH, HEADS = BACKWARD_P_HEADS, GROUP = BACKWARD_P_GROUP };
 enum { QUERIES = BACKWARD_P_QUERIES, KEYS = BACKWARD_P_KEYS, DIM = BACKWARD_P_DIM };
 enum { TYPE = BACKWARD_P_TYPE, MASK = BACKWARD_P_MASK };
-enum { F32 = 2 };    /* of type_names */
-enum { KEPT = 128 }; /* rows of a block of the Hopper step */
+enum { F32 = 2 }; /* of type_names */
 
 static const char *const type_names[] = {"bf16", "f16", "f32", NULL};
 static const char *const mask_names[] = {"full", "causal", NULL};
+static const char *const layout_names[] = {"heads_first", "packed", NULL};
+static const char *const also_names[] = {"nothing", "padding", "alibi", "both", NULL};
 static const char *const distributions[] = {"uniform", "matched", "equal", NULL};
 
 enum zoo_type backward_type(const struct zoo_problem *problem)
@@ -38,6 +36,44 @@ struct backward_window backward_window(const struct zoo_problem *problem)
     return (struct backward_window){window, problem->value[MASK] ? 0 : window};
 }
 
+bool backward_is_packed(const struct zoo_problem *problem)
+{
+    return problem->value[BACKWARD_P_LAYOUT] == BACKWARD_PACKED;
+}
+bool backward_has(const struct zoo_problem *problem, enum backward_also what)
+{
+    return problem->value[BACKWARD_P_ALSO] == what ||
+           problem->value[BACKWARD_P_ALSO] == BACKWARD_BOTH;
+}
+
+/* Packed: the second of every three sequences is shorter, with another ratio of queries to keys,
+ * and the third has one key. */
+int64_t backward_length(const struct zoo_problem *problem, int64_t number, bool of_keys)
+{
+    int64_t most = problem->value[of_keys ? KEYS : QUERIES];
+    if (!backward_is_packed(problem) || number % 3 == 0)
+        return most;
+    if (number % 3 == 1)
+        return most / (of_keys ? 2 : 3);
+    return of_keys ? most > 0 : most / 2;
+}
+int64_t backward_all_rows(const struct zoo_problem *problem, bool of_keys)
+{
+    int64_t sum = problem->value[of_keys ? BACKWARD_P_ALL_KEYS : BACKWARD_P_ALL_QUERIES];
+    if (sum > 0)
+        return sum;
+    for (int64_t i = 0; i < problem->value[BATCH]; i++)
+        sum += backward_length(problem, i, of_keys);
+    return sum;
+}
+/* All of them, a third, none, all but one, one. */
+static int64_t visible_of(const struct zoo_problem *problem, int64_t number)
+{
+    int64_t keys = backward_length(problem, number, true), one = keys > 0;
+    const int64_t visible[] = {keys, keys / 3, 0, keys - one, one};
+    return backward_has(problem, BACKWARD_PADDING) ? visible[number % 5] : keys;
+}
+
 /* The problem -----------------------------------------------------------------------------------*/
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
@@ -45,15 +81,23 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     static const char *const names[] = {"q", "k", "v", "o", "lse", "grad", "dq", "dk", "dv"};
     const int64_t *v = problem->value;
     enum zoo_type type = backward_type(problem);
-    size_t q_rows = (size_t)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
-    size_t k_rows = (size_t)(v[BATCH] * v[HEADS] * v[KEYS]), dim = (size_t)v[DIM];
-    for (unsigned i = 0; i < BACKWARD_BUFFERS; i++) {
+    size_t q_rows = (size_t)(v[HEADS] * v[GROUP] * backward_all_rows(problem, false));
+    size_t k_rows = (size_t)(v[HEADS] * backward_all_rows(problem, true)), dim = (size_t)v[DIM];
+    size_t begins = backward_is_packed(problem) ? (size_t)v[BATCH] + 1 : 0;
+    for (unsigned i = 0; i <= BACKWARD_B_DV; i++) {
         bool of_keys = i == BACKWARD_B_K || i == BACKWARD_B_V || i >= BACKWARD_B_DK;
         buffers[i] = (struct zoo_buffer){names[i], i >= BACKWARD_B_DQ ? ZOO_OUT : ZOO_IN, type,
                                          (of_keys ? k_rows : q_rows) * dim};
     }
     buffers[BACKWARD_B_LSE].type = ZOO_F32;
     buffers[BACKWARD_B_LSE].count = q_rows;
+    buffers[BACKWARD_B_Q_BEGIN] = (struct zoo_buffer){"q_begin", ZOO_IN, ZOO_I32, begins};
+    buffers[BACKWARD_B_K_BEGIN] = (struct zoo_buffer){"k_begin", ZOO_IN, ZOO_I32, begins};
+    buffers[BACKWARD_B_LENGTHS] = (struct zoo_buffer){
+        "lengths", ZOO_IN, ZOO_I32, backward_has(problem, BACKWARD_PADDING) ? (size_t)v[BATCH] : 0};
+    buffers[BACKWARD_B_SLOPES] = (struct zoo_buffer){
+        "slopes", ZOO_IN, ZOO_F32,
+        backward_has(problem, BACKWARD_ALIBI) ? (size_t)(v[HEADS] * v[GROUP]) : 0};
     return BACKWARD_BUFFERS;
 }
 
@@ -74,6 +118,29 @@ static double number_of(const struct zoo_problem *problem, unsigned buffer, size
     }
 }
 
+static void generate_shape(const struct zoo_problem *problem, const struct zoo_buffer *buffers,
+                           void **buffer)
+{
+    for (unsigned b = BACKWARD_B_Q_BEGIN; b <= BACKWARD_B_K_BEGIN; b++) {
+        int32_t *begin = buffer[b], sum = 0;
+        for (size_t i = 0; i < buffers[b].count; i++) {
+            begin[i] = sum;
+            sum += (int32_t)backward_length(problem, (int64_t)i, b == BACKWARD_B_K_BEGIN);
+        }
+    }
+    for (size_t i = 0; i < buffers[BACKWARD_B_LENGTHS].count; i++) { /* padding is NaN */
+        const int64_t *v = problem->value;
+        int64_t visible = visible_of(problem, (int64_t)i), rows = v[HEADS] * v[KEYS];
+        zoo_put(ZOO_I32, buffer[BACKWARD_B_LENGTHS], i, (double)visible);
+        for (int64_t n = 0; n < rows * v[DIM]; n++)
+            for (unsigned b = BACKWARD_B_K; b <= BACKWARD_B_V && n / v[DIM] % v[KEYS] >= visible;
+                 b++)
+                zoo_put(buffers[b].type, buffer[b], i * (size_t)(rows * v[DIM]) + (size_t)n, NAN);
+    }
+    for (size_t i = 0; i < buffers[BACKWARD_B_SLOPES].count; i++)
+        zoo_put(ZOO_F32, buffer[BACKWARD_B_SLOPES], i, exp2(-(double)(i % 8) / 2 - 1));
+}
+
 static void generate(const struct zoo_problem *problem, void **buffer)
 {
     static const unsigned inputs[] = {BACKWARD_B_Q, BACKWARD_B_K, BACKWARD_B_V, BACKWARD_B_GRAD};
@@ -85,6 +152,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
         for (size_t i = 0; i < buffers[b].count; i++)
             zoo_put(buffers[b].type, buffer[b], i, number_of(problem, b, i));
     }
+    generate_shape(problem, buffers, buffer);
     backward_forward(problem, buffer);
 }
 
@@ -93,8 +161,9 @@ static double bytes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     double row = zoo_type_bytes[backward_type(problem)] * (double)v[DIM];
-    double q_rows = (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
-    return 4 * row * (q_rows + (double)(v[BATCH] * v[HEADS] * v[KEYS])) + 4 * q_rows;
+    double q_rows = (double)(v[HEADS] * v[GROUP] * backward_all_rows(problem, false));
+    double k_rows = (double)(v[HEADS] * backward_all_rows(problem, true));
+    return 4 * row * (q_rows + k_rows) + 4 * q_rows;
 }
 
 /* Five products of `dim` for every pair of a query and a key that it sees. */
@@ -103,14 +172,18 @@ static double flops(const struct zoo_problem *problem)
     const int64_t *v = problem->value;
     double pairs = 0;
     struct backward_window window = backward_window(problem);
-    for (int64_t i = 0; i < v[QUERIES]; i++) {
-        int64_t diagonal = i + v[KEYS] - v[QUERIES], first = diagonal - window.left,
-                last = diagonal + window.right;
-        first = first > 0 ? first : 0;
-        last = last < v[KEYS] - 1 ? last : v[KEYS] - 1;
-        pairs += last >= first ? (double)(last - first + 1) : 0;
+    for (int64_t b = 0; b < v[BATCH]; b++) {
+        int64_t queries = backward_length(problem, b, false);
+        int64_t keys = backward_length(problem, b, true), visible = visible_of(problem, b);
+        for (int64_t i = 0; i < queries; i++) {
+            int64_t diagonal = i + keys - queries, first = diagonal - window.left,
+                    last = diagonal + window.right;
+            first = first > 0 ? first : 0;
+            last = last < visible - 1 ? last : visible - 1;
+            pairs += last >= first ? (double)(last - first + 1) : 0;
+        }
     }
-    return 10 * pairs * (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[DIM]);
+    return 10 * pairs * (double)(v[HEADS] * v[GROUP] * v[DIM]);
 }
 
 static const char *unit(const struct zoo_problem *problem)
@@ -119,271 +192,13 @@ static const char *unit(const struct zoo_problem *problem)
     return units[problem->value[TYPE]];
 }
 
-/* Launches --------------------------------------------------------------------------------------*/
-
-static int64_t q_heads(const struct zoo_problem *problem)
-{
-    return problem->value[BATCH] * problem->value[HEADS] * problem->value[GROUP];
-}
-static int64_t padded_of(const struct zoo_problem *problem)
-{
-    return (problem->value[QUERIES] + KEPT - 1) / KEPT * KEPT;
-}
-
-static struct backward_arguments arguments_of(const struct zoo_call *call)
-{
-    const int64_t *v = call->problem->value;
-    double scale = backward_scale(call->problem);
-    struct backward_window window = backward_window(call->problem);
-    struct zoo_dropout dropout = zoo_dropout_of((double)zoo_as_float(v[BACKWARD_P_DROPOUT]));
-    return (struct backward_arguments){
-        .q = call->buffer[BACKWARD_B_Q],
-        .k = call->buffer[BACKWARD_B_K],
-        .v = call->buffer[BACKWARD_B_V],
-        .o = call->buffer[BACKWARD_B_O],
-        .grad = call->buffer[BACKWARD_B_GRAD],
-        .lse = call->buffer[BACKWARD_B_LSE],
-        .dq = call->buffer[BACKWARD_B_DQ],
-        .dk = call->buffer[BACKWARD_B_DK],
-        .dv = call->buffer[BACKWARD_B_DV],
-        .workspace = call->workspace,
-        .batch = (int)v[BATCH],
-        .heads = (int)v[HEADS],
-        .group = (int)v[GROUP],
-        .queries = (int)v[QUERIES],
-        .keys = (int)v[KEYS],
-        .dim = (int)v[DIM],
-        .causal = (int)v[MASK],
-        .padded = (int)padded_of(call->problem),
-        .scale = (float)scale,
-        .scale2 = (float)(scale * 1.4426950408889634),
-        .left = (int)window.left,
-        .right = (int)window.right,
-        .softcap = zoo_as_float(v[BACKWARD_P_SOFTCAP]),
-        .dropped = (int)dropout.threshold,
-        .kept = dropout.scale,
-        .seed = v[BACKWARD_P_SEED],
-        .offset = v[BACKWARD_P_OFFSET],
-    };
-}
-
-static size_t workspace_tiles(const struct zoo_call *call)
-{
-    return (size_t)(q_heads(call->problem) * padded_of(call->problem)) * 8;
-}
-/* Besides, dQ in f32. */
-static size_t workspace_one_pass(const struct zoo_call *call)
-{
-    int64_t rows = q_heads(call->problem) * padded_of(call->problem);
-    return workspace_tiles(call) + (size_t)(rows * call->problem->value[DIM]) * 4;
-}
-static size_t workspace_naive(const struct zoo_call *call)
-{
-    const int64_t *v = call->problem->value;
-    return workspace_tiles(call) + (size_t)(q_heads(call->problem) * v[QUERIES] * v[KEYS]) * 8;
-}
-
-static CUresult launch_kernel(struct zoo_call *call, const char *name, const char *end,
-                              struct zoo_grid grid, struct backward_arguments *g)
-{
-    char kernel[48];
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return CUDA_SUCCESS;
-    snprintf(kernel, sizeof kernel, "%s_%s%s", name, type_names[call->problem->value[TYPE]], end);
-    return ZOO_LAUNCH(call, kernel, grid, g);
-}
-static CUresult launch_prepare(struct zoo_call *call, struct backward_arguments *g)
-{
-    struct zoo_grid grid = {.x = (unsigned)g->padded / 8,
-                            .y = (unsigned)q_heads(call->problem),
-                            .z = 1,
-                            .threads = 256};
-    return launch_kernel(call, "prepare", "", grid, g);
-}
-
-static CUresult launch_naive(struct zoo_call *call)
-{
-    const int64_t *v = call->problem->value;
-    struct backward_arguments g = arguments_of(call);
-    unsigned across = zoo_ceil_div(v[KEYS], 16), down = zoo_ceil_div(v[QUERIES], 16);
-    unsigned columns = zoo_ceil_div(v[DIM], 16), heads = (unsigned)q_heads(call->problem);
-    struct zoo_grid pairs = {across, down, heads, .threads = 16, .ty = 16};
-    struct zoo_grid queries = {columns, down, heads, .threads = 16, .ty = 16};
-    struct zoo_grid keys = {columns, across, heads / (unsigned)v[GROUP], .threads = 16, .ty = 16};
-    CUresult status = launch_prepare(call, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "scores", "", pairs, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "of_queries", "", queries, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "of_keys", "", keys, &g);
-    return status;
-}
-
-static CUresult launch_mma(struct zoo_call *call)
-{
-    enum { ROWS = 64, TILES = 6 };
-    const int64_t *v = call->problem->value;
-    struct backward_arguments g = arguments_of(call);
-    char end[16];
-    snprintf(end, sizeof end, "_%d", (int)v[DIM]);
-    struct zoo_grid keys = {(unsigned)(v[BATCH] * v[HEADS]), zoo_ceil_div(v[KEYS], ROWS), 1,
-                            .threads = 128,
-                            .shared = TILES * ROWS * zoo_ceil_div(v[DIM], 64) * 128};
-    struct zoo_grid queries = keys;
-    queries.x = (unsigned)q_heads(call->problem);
-    queries.y = zoo_ceil_div(v[QUERIES], ROWS);
-    CUresult status = launch_prepare(call, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "of_keys", end, keys, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "of_queries", end, queries, &g);
-    return status;
-}
-
-/* A tensor [heads][rows][dim] in boxes of 64 rows and 64 columns, swizzled. */
-static CUresult make_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64_t heads,
-                         int64_t rows)
-{
-    const struct lk_driver *cuda = call->device->cuda;
-    cuuint64_t dim = (cuuint64_t)call->problem->value[DIM];
-    cuuint64_t size[3] = {dim, (cuuint64_t)rows, (cuuint64_t)heads};
-    cuuint64_t pitch[2] = {dim * 2, dim * 2 * (cuuint64_t)rows};
-    cuuint32_t box[3] = {64, 64, 1}, each[3] = {1, 1, 1};
-    if (!cuda->cuTensorMapEncodeTiled) { /* drivers before 12.0 */
-        call->error = "the driver has no cuTensorMapEncodeTiled";
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    return cuda->cuTensorMapEncodeTiled(
-        map,
-        call->problem->value[TYPE] == 0 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        3, (void *)(uintptr_t)at, size, pitch, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-}
-
-static CUresult make_maps(struct zoo_call *call, struct backward_arguments *g)
-{
-    const int64_t *v = call->problem->value;
-    int64_t heads = q_heads(call->problem), kv_heads = v[BATCH] * v[HEADS];
-    CUresult status = make_map(call, &g->q_map, g->q, heads, v[QUERIES]);
-    if (status == CUDA_SUCCESS)
-        status = make_map(call, &g->grad_map, g->grad, heads, v[QUERIES]);
-    if (status == CUDA_SUCCESS)
-        status = make_map(call, &g->k_map, g->k, kv_heads, v[KEYS]);
-    if (status == CUDA_SUCCESS)
-        status = make_map(call, &g->v_map, g->v, kv_heads, v[KEYS]);
-    return status;
-}
-
-static CUresult launch_tiles(struct zoo_call *call, unsigned stages)
-{
-    const int64_t *v = call->problem->value;
-    struct backward_arguments g = arguments_of(call);
-    int64_t heads = q_heads(call->problem), kv_heads = v[BATCH] * v[HEADS];
-    unsigned shared = (2 * KEPT + 2 * 64 * stages) * (unsigned)v[DIM] * 2 + 512 * stages + 64;
-    char end[16];
-    if (heads == 0)
-        return CUDA_SUCCESS;
-    CUresult status = make_maps(call, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_prepare(call, &g);
-    snprintf(end, sizeof end, "_%d", (int)v[DIM]);
-    struct zoo_grid grid = {(unsigned)kv_heads, zoo_ceil_div(v[KEYS], KEPT), 1, .threads = 384,
-                            .shared = shared};
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "of_keys", end, grid, &g);
-    grid.x = (unsigned)heads;
-    grid.y = zoo_ceil_div(v[QUERIES], KEPT);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "of_queries", end, grid, &g);
-    return status;
-}
-
-static CUresult launch_wgmma(struct zoo_call *call)
-{
-    return launch_tiles(call, 2);
-}
-static CUresult launch_overlapped(struct zoo_call *call)
-{
-    return launch_tiles(call, 3);
-}
-
-/* Of shared memory, K and V are kept, some tiles of Q and dO pass by, with the log-sum-exp and
- * delta of their rows, and two of dS; each warp has 4 KB of dQ on its way to memory. */
-static CUresult launch_one_pass(struct zoo_call *call)
-{
-    const int64_t *v = call->problem->value;
-    struct backward_arguments g = arguments_of(call);
-    unsigned heads = (unsigned)q_heads(call->problem), dim = (unsigned)v[DIM], rows = 8192 / dim;
-    unsigned stages = dim == 64 ? 2 : 3, passing = stages * (rows * (4 * dim + 8) + 16) + 8;
-    unsigned shared =
-        4 * KEPT * dim + zoo_ceil_div(passing, 1024) * 1024 + 4 * KEPT * rows + 8 * 4096 + 32;
-    unsigned blocks = (unsigned)(v[BATCH] * v[HEADS]) * zoo_ceil_div(v[KEYS], KEPT);
-    struct zoo_grid first = {(unsigned)g.padded * dim / 2048, heads, 1, .threads = 256};
-    struct zoo_grid grid = {blocks, 1, 1, .threads = 384, .shared = shared};
-    struct zoo_grid last = {(unsigned)g.padded / 64, heads, 1, .threads = 128};
-    char end[16];
-    if (heads == 0)
-        return CUDA_SUCCESS;
-    snprintf(end, sizeof end, "_%u", dim);
-    CUresult status = make_maps(call, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "prepare", end, first, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "one_pass", end, grid, &g);
-    if (status == CUDA_SUCCESS)
-        status = launch_kernel(call, "round", end, last, &g);
-    return status;
-}
-
-/* Blocks along y and z. */
-static bool takes_naive(const struct zoo_problem *problem)
-{
-    const int64_t *v = problem->value;
-    return q_heads(problem) < 1 << 16 && v[QUERIES] <= 1 << 19 && v[KEYS] <= 1 << 19;
-}
-static bool is_plain(const struct zoo_problem *problem)
-{
-    const int64_t *v = problem->value;
-    return !v[BACKWARD_P_WINDOW] && zoo_as_float(v[BACKWARD_P_SOFTCAP]) <= 0 &&
-           zoo_as_float(v[BACKWARD_P_DROPOUT]) <= 0;
-}
-static bool takes_mma(const struct zoo_problem *problem)
-{
-    const int64_t *v = problem->value;
-    return is_plain(problem) && (v[DIM] == 64 || v[DIM] == 96 || v[DIM] == 128) && v[TYPE] != F32 &&
-           q_heads(problem) < 1 << 16 && v[QUERIES] < 1 << 21 && v[KEYS] < 1 << 21;
-}
-/* A tensor map has no sizes of 0. */
-static bool takes_wgmma(const struct zoo_problem *problem)
-{
-    const int64_t *v = problem->value;
-    return is_plain(problem) && (v[DIM] == 64 || v[DIM] == 128) && v[TYPE] != F32 &&
-           v[QUERIES] > 0 && v[KEYS] > 0 && q_heads(problem) < 1 << 16;
-}
-
-static const struct zoo_variant variants[] = {
-    {"naive", "matrices of weights and of gradients of scores in memory", launch_naive,
-     workspace_naive, takes_naive, .traits = ZOO_DETERMINISTIC},
-    {"mma_sync", "tiles made anew on tensor cores; dK and dV, then dQ in registers", launch_mma,
-     workspace_tiles, takes_mma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"wgmma", "TMA brings tiles, warpgroups multiply", launch_wgmma, workspace_tiles, takes_wgmma,
-     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"overlapped", "the next tile's products asked for before these are done", launch_overlapped,
-     workspace_tiles, takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"turns", "warpgroups take turns at asking for products", launch_overlapped, workspace_tiles,
-     takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"one_pass", "five products: a third warpgroup makes dQ, which TMA adds up in f32",
-     launch_one_pass, workspace_one_pass, takes_wgmma, .traits = ZOO_ALIGNED},
-    {0}};
+/* Peers and problems --------------------------------------------------------------------------*/
 
 static bool torch_takes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     return v[BATCH] && v[QUERIES] && v[KEYS] && v[TYPE] != F32 && !v[BACKWARD_P_SCALE] &&
-           is_plain(problem) && (!v[MASK] || v[QUERIES] == v[KEYS]);
+           backward_is_plain(problem) && (!v[MASK] || v[QUERIES] == v[KEYS]);
 }
 
 /* cuDNN's, which is the fastest that PyTorch has. Its forward runs once for each set of buffers,
@@ -416,6 +231,15 @@ static const char *const edges[] = {
     "heads=1 group=2 queries=60 keys=50,90 dim=64 window=1,20 mask=full,causal type=bf16,f32",
     "heads=2 queries=50 keys=60 dim=40 softcap=1,5 dropout=0,0.25 seed=7 offset=3 type=bf16,f32",
     "batch=2 heads=1 group=2 queries=40 keys=70 dim=64 window=30 softcap=2 dropout=0.5 mask=causal",
+    "batch=1,5 heads=1 group=2 queries=130 keys=150 layout=packed mask=full,causal type=bf16,f16",
+    "batch=4 heads=2 queries=1,2,70 keys=1,2,300 layout=packed mask=full,causal dim=64",
+    "batch=36 heads=5 queries=20 keys=150 layout=packed mask=causal dim=64",
+    "batch=3 heads=1 queries=40 keys=60 layout=packed dim=40 type=f32 also=alibi dropout=0.25",
+    "batch=5 heads=1 group=2 queries=70 keys=150 also=padding,alibi,both mask=full,causal",
+    "batch=5 heads=1 queries=150 keys=40 also=padding mask=full,causal dim=64 dist=uniform,equal",
+    "batch=2 heads=2 group=2 queries=140 keys=170 dim=64,128 dropout=0.25,0.75 seed=5 offset=9",
+    "batch=2 heads=1 queries=200 keys=130,330 dim=128 window=1,50 mask=full,causal also=alibi",
+    "batch=4 heads=2 queries=100 keys=200 layout=packed also=alibi dropout=0.5 window=0,60 dim=128",
     NULL};
 
 static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=full,causal",
@@ -423,6 +247,9 @@ static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=fu
                                     "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
                                     "batch=4 heads=32 queries=4K keys=4K dim=64 mask=full,causal",
                                     "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
+                                    "batch=8 heads=16 queries=4K keys=4K layout=packed "
+                                    "mask=full,causal",
+                                    "batch=1 heads=16 queries=4K keys=4K dropout=0.125",
                                     NULL};
 
 const struct zoo_family zoo_attention_backward = {
@@ -434,8 +261,9 @@ const struct zoo_family zoo_attention_backward = {
         "queries share one of K and V in groups, and its gradient is their sum. The last query "
         "stands at the last key; under a causal mask a query sees keys up to where it stands, and "
         "with a window no more than that many of them on each side. A softcap c makes c tanh(s / "
-        "c) "
-        "of a score s; dropout takes weights away, as forward did.",
+        "c) of a score s; ALiBi takes a slope times the distance from the diagonal off it; dropout "
+        "takes weights away, as forward did. Keys may be padding from a length on, whose gradients "
+        "are 0; packed sequences lie one after the other.",
     .parameters = {{"batch", "sequences", 0, 1 << 16, 1, NULL},
                    {"heads", "of K and V", 1, 1 << 10, 2, NULL},
                    {"group", "heads of Q for each of K and V", 1, 128, 1, NULL},
@@ -451,6 +279,11 @@ const struct zoo_family zoo_attention_backward = {
                    {"dropout", "the share of weights that are dropped", 0, 1, 0, NULL, true},
                    {"seed", "of dropout", 0, INT64_MAX, 0, NULL, true},
                    {"offset", "of dropout", 0, INT64_MAX, 0, NULL, true},
+                   {"layout", "of the tensors", 0, 1, 0, layout_names},
+                   {"also", "padding behind keys, ALiBi", 0, 3, 0, also_names},
+                   {"all_queries", "packed: rows of all sequences; 0: some lengths", 0, 1 << 30, 0,
+                    NULL},
+                   {"all_keys", "likewise", 0, 1 << 30, 0, NULL},
                    {0}},
     .distributions = distributions,
     .profile = "batch=1 heads=1 queries=256 keys=256 mask=full,causal",
@@ -462,6 +295,6 @@ const struct zoo_family zoo_attention_backward = {
     .generate = generate,
     .bytes = bytes,
     .flops = flops,
-    .variants = variants,
+    .variants = backward_variants,
     .peers = peers,
 };
