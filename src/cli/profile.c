@@ -259,6 +259,17 @@ static const char *nothing_ran(struct lk_arena *arena, const struct options *opt
     return "the program ran no kernel";
 }
 
+/* A launch that was counted, or a call of a library such as cuBLAS, which the timeline shows. */
+static bool anything_ran(const struct options *options, const struct profile *profile)
+{
+    if (profile->launch_count || options->filter.kernel || options->filter.launch >= 0)
+        return profile->launch_count;
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i]->engines[TIMELINE_COMPUTE].operations)
+            return true;
+    return false;
+}
+
 static int report(struct lk_arena *arena, const struct options *options,
                   const struct measured *measured)
 {
@@ -269,7 +280,8 @@ static int report(struct lk_arena *arena, const struct options *options,
     if (status)
         host_error("%s ended with status %d%s", measured->run.program, status,
                    profile->launch_count ? "; this is what was counted" : "");
-    if (profile->launch_count == 0)
+    bool ran = anything_ran(options, profile);
+    if (!ran)
         host_error("%s", nothing_ran(arena, options));
     if (options->trace && !write_json(options->trace, report_trace_json(profile)))
         return CLI_USAGE;
@@ -285,7 +297,7 @@ static int report(struct lk_arena *arena, const struct options *options,
             putchar('\n'); /* after what the program printed */
         report_profile_text(stdout, &paint, profile);
     }
-    return status ? status : profile->launch_count ? CLI_OK : CLI_FINDINGS;
+    return status ? status : ran ? CLI_OK : CLI_FINDINGS;
 }
 
 /* Comparing -------------------------------------------------------------------------------------*/

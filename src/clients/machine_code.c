@@ -16,15 +16,13 @@
 
 #ifdef __x86_64__
 
-enum library { CUSPARSE, CUSPARSELT, CUDNN, NCCL, CUTENSOR, LIBRARIES };
+enum library { CUSPARSELT, CUDNN, NCCL, CUTENSOR, LIBRARIES };
 
 static const struct {
     const char *file, *name;
     int status; /* what its calls return */
     const char *remedy;
 } libraries[LIBRARIES] = {
-    [CUSPARSE] = {"libcusparse.so", "cuSPARSE", 10,
-                  "use dense matrices or a kernel of your own, or run on a GPU"},
     [CUSPARSELT] = {"libcusparseLt.so", "cuSPARSELt", 10, "use dense matrices, or run on a GPU"},
     [CUDNN] = {"libcudnn", "cuDNN", 3000,
                "use plain operators (in PyTorch, torch.backends.cudnn.enabled = False), or run on "
@@ -47,12 +45,6 @@ static int stop(enum library library)
         (void)!write(STDERR_FILENO, line, (size_t)size);
     }
     return libraries[library].status;
-}
-
-static int stop_cusparse(void **first)
-{
-    (void)first;
-    return stop(CUSPARSE);
 }
 
 static int stop_cusparselt(void **first)
@@ -99,14 +91,21 @@ static const struct {
     const char *name;
     int (*instead)(void **first);
 } beginnings[] = {
-    {CUSPARSE, "cusparseCreate", stop_cusparse}, {CUSPARSELT, "cusparseLtInit", stop_cusparselt},
-    {CUDNN, "cudnnCreate", make_cudnn},          {CUDNN, "cudnnDestroy", succeed},
-    {CUDNN, "cudnnSetStream", succeed},          {CUDNN, "cudnnGetVersion", NULL},
-    {CUDNN, "cudnnGetCudartVersion", NULL},      {CUDNN, "cudnnGetProperty", NULL},
-    {CUDNN, "cudnnGetErrorString", NULL},        {CUDNN, "cudnnGetLastErrorString", NULL},
-    {CUDNN, "cudnnGetMaxDeviceVersion", NULL},   {CUDNN, "cudnn", stop_cudnn},
-    {NCCL, "ncclCommInitAll", stop_nccl},        {NCCL, "ncclCommInitRank", stop_nccl},
-    {NCCL, "ncclCommInitRankConfig", stop_nccl}, {NCCL, "ncclCommInitRankScalable", stop_nccl},
+    {CUSPARSELT, "cusparseLtInit", stop_cusparselt},
+    {CUDNN, "cudnnCreate", make_cudnn},
+    {CUDNN, "cudnnDestroy", succeed},
+    {CUDNN, "cudnnSetStream", succeed},
+    {CUDNN, "cudnnGetVersion", NULL},
+    {CUDNN, "cudnnGetCudartVersion", NULL},
+    {CUDNN, "cudnnGetProperty", NULL},
+    {CUDNN, "cudnnGetErrorString", NULL},
+    {CUDNN, "cudnnGetLastErrorString", NULL},
+    {CUDNN, "cudnnGetMaxDeviceVersion", NULL},
+    {CUDNN, "cudnn", stop_cudnn},
+    {NCCL, "ncclCommInitAll", stop_nccl},
+    {NCCL, "ncclCommInitRank", stop_nccl},
+    {NCCL, "ncclCommInitRankConfig", stop_nccl},
+    {NCCL, "ncclCommInitRankScalable", stop_nccl},
     {CUTENSOR, "cutensorCreate", stop_cutensor},
 };
 

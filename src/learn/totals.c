@@ -201,15 +201,24 @@ static double most_of(const struct learn_exercise *exercise, const struct learn_
            (total == LEARN_TOTAL_bank_conflicts ? FEW_CONFLICTS * mine->passes : 0);
 }
 
-/* Multiples of 16 may have a path of their own: Triton makes one, and so does who loads 16 bytes at
- * a time. */
 static bool is_smaller(const struct learn_problem *problem, unsigned size)
 {
     const double *value = problem->value[size], *most = problem->value[problem->measured];
     for (unsigned i = 0; i < problem->names.variable_count; i++)
-        if (value[i] > most[i] || (fmod(most[i], 16) == 0 && fmod(value[i], 16) != 0))
+        if (value[i] > most[i])
             return false;
     return true;
+}
+
+/* Multiples of 16 may have a path of their own, 16 bytes at a time: Triton makes one, and so do
+ * people. Beside it, one byte at a time is no special case. */
+static double special_case(const struct learn_problem *problem, unsigned size)
+{
+    const double *value = problem->value[size], *most = problem->value[problem->measured];
+    for (unsigned i = 0; i < problem->names.variable_count; i++)
+        if (fmod(most[i], 16) == 0 && fmod(value[i], 16) != 0)
+            return 16 * SPECIAL_CASE;
+    return SPECIAL_CASE;
 }
 
 /* A size that is smaller cannot cost much more, unless the measured one is special. */
@@ -225,7 +234,8 @@ static void check_special(const struct learn_exercise *exercise, const struct le
                                                 LEARN_TOTAL_atomics};
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
         enum learn_total total = compared[i];
-        double most = SPECIAL_CASE * mine->value[total] + 2 * infos[total].slack;
+        double most = special_case(problem, drawn->number) * mine->value[total] +
+                      2 * infos[total].slack;
         if (exercise->total_most[total] == 0 || there.value[total] <= most)
             continue;
         verdict_add_message(verdict, 0,

@@ -143,21 +143,21 @@ else
         "$LOCKSTEP" profile "$work/sparse"
 fi
 
-if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cusparse.h" ]; then
-    skip machine-code-library "there is no toolkit with cuSPARSE"
+if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cudnn.h" ]; then
+    skip machine-code-library "there is no toolkit with cuDNN"
 else
-    cat >"$work/sparse.cu" <<'SOURCE'
+    cat >"$work/dnn.cu" <<'SOURCE'
 #include <cstdio>
-#include <cusparse.h>
+#include <cudnn.h>
 int main()
 {
-    cusparseHandle_t handle;
-    printf("status %d\n", cusparseCreate(&handle) == CUSPARSE_STATUS_NOT_SUPPORTED);
+    cudnnTensorDescriptor_t descriptor;
+    printf("status %d\n", cudnnCreateTensorDescriptor(&descriptor));
 }
 SOURCE
-    "$NVCC" -cudart shared "$work/sparse.cu" -lcusparse -o "$work/sparse"
-    expect machine-code-library 0 'cuSPARSE has machine code only.*use dense matrices.*status 1' \
-        env LD_LIBRARY_PATH="$toolkit/lib64" "$LOCKSTEP" run --gpu sim:h200 "$work/sparse"
+    "$NVCC" -cudart shared "$work/dnn.cu" -lcudnn -o "$work/dnn"
+    expect machine-code-library 0 'cuDNN has machine code only.*use plain operators.*status 3000' \
+        env LD_LIBRARY_PATH="$toolkit/lib64" "$LOCKSTEP" run --gpu sim:h200 "$work/dnn"
 fi
 
 # in_place NAME: the client's environment, as VIRTUAL_ENV; false after skipping its tests.

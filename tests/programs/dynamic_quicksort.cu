@@ -1,5 +1,6 @@
 // dynamic_quicksort.cu: a quicksort whose parts are sorted by kernels that the kernel launches,
-// each in a stream of its own; small or deep parts by selection. flags: -rdc=true
+// each in a stream of its own; small or deep parts by selection.
+// flags: -rdc=true
 
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,7 @@
 // graph_conditions.cu: conditional nodes of graphs: IF, IF with ELSE, WHILE, SWITCH, one in
-// another, a body that a stream captures, and what is refused. cuda: 12.8 flags: -rdc=true
+// another, a body that a stream captures, and what is refused.
+// cuda: 12.8
+// flags: -rdc=true
 
 #include <cstdio>
 
