@@ -7,6 +7,8 @@
 #   make test-kernels   every edge problem of every variant: 'make test' takes a part (minutes)
 #   make test-counters  every counter that ncu gave on an H200: 'make test' leaves out the largest kernels
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
+#   make test-course    every lesson with its wrong kernels; 'make test' takes three days of each week (minutes)
+#   make test-studio    every page and picture in a browser; 'make test' takes a part (minutes)
 #   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
 #   make test-python-course  every exercise and every notebook in Python (minutes; needs Triton, NumPy and CuPy)
 #   make test-programs  programs that nvcc takes a quarter of a minute and more for: Thrust, CUB

@@ -133,16 +133,23 @@ test-kernels: all kernels
 test-counters: all
 	@BUILD=$(abspath $(BUILD)) COUNTERS_ALL=1 scripts/run-tests tests/counters
 
-# `make test` takes one variant of every third family.
+# `make test` takes one variant of every sixth family.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
-# `make test` does it for a day of each week, with fewer mistakes.
+# `make test` takes three days of each week, one seed, and part of the pages.
+.PHONY: test-course test-studio
+test-course: all
+	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run.sh tests/learn/run_gaming
+test-studio: all
+	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/studio
+
+# `make test` does it for three days, with fewer mistakes.
 .PHONY: test-mutants
 test-mutants: all
 	@$(BUILD)/lockstep learn check-course --mutate
 
-# `make test` does it for a day of each week, and runs every third notebook.
+# `make test` does it for a day of each week, and runs every sixth notebook.
 .PHONY: test-python-course
 test-python-course: all
 	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run_python tests/python

@@ -7,8 +7,8 @@
 #include "norm_gradient_team.h"
 
 #define VECTORS 4 // tune: 4
-#define WARPS 16  // tune: 16 20
-#define STAGES 3  // tune: 2 3
+#define WARPS 16 // tune: 16 20
+#define STAGES 3 // tune: 2 3
 
 NORM_GRADIENT_TEAM(bf16, bf16, false, VECTORS, WARPS, STAGES)
 NORM_GRADIENT_TEAM(f16, f16, false, VECTORS, WARPS, STAGES)

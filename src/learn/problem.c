@@ -112,7 +112,8 @@ static double changed(enum change how, enum zoo_type type, uint64_t seed, unsign
     if (how != LOUD)
         return quarters;
     uint64_t half = (uint64_t)1 << (loud_bits(type) - 1);
-    double value = (double)(half + random / 16 % half / 2 * 2 + 1); /* odd: every bit counts */
+    uint64_t odd = (half + random / 16 % half) | 1; /* every bit counts */
+    double value = (double)odd;
     return (random % 8 ? quarters : random / 8 % 2 ? -value : value) / (double)(2u << seed / 8 % 6);
 }
 

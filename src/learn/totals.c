@@ -234,8 +234,8 @@ static void check_special(const struct learn_exercise *exercise, const struct le
                                                 LEARN_TOTAL_atomics};
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
         enum learn_total total = compared[i];
-        double most = special_case(problem, drawn->number) * mine->value[total] +
-                      2 * infos[total].slack;
+        double most =
+            special_case(problem, drawn->number) * mine->value[total] + 2 * infos[total].slack;
         if (exercise->total_most[total] == 0 || there.value[total] <= most)
             continue;
         verdict_add_message(verdict, 0,

@@ -6,9 +6,9 @@
  * depends neither on the host nor on how many workers there are. A loop that does nothing but wait
  * for a clock is fast-forwarded: the longer it has waited, the further a turn takes it (waits.c
  * finds such loops).
- * Clocks of warps that poll an mbarrier, as cuda::barrier does with pauses that grow, run ahead: how
- * often they look depends on whose turn it is here. What they wait for is followed by src/watch, so
- * these clocks do not count in the launch's time.
+ * Clocks of warps that poll an mbarrier, as cuda::barrier does with pauses that grow, run ahead:
+ * how often they look depends on whose turn it is here. What they wait for is followed by
+ * src/watch, so these clocks do not count in the launch's time.
  */
 #ifndef LOCKSTEP_SIMT_CLOCK_H
 #define LOCKSTEP_SIMT_CLOCK_H

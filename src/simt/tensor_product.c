@@ -75,8 +75,8 @@ static void add_rows(void *context, unsigned index)
         for (size_t column = 0; column < packed->column_tiles; column++) {
             struct tensor_tile_d d = {{{0}}};
             along_k[simt_isa()](packed->gpu, p->is_bf16 ? PTX_BF16 : PTX_F16,
-                                packed->a + row * packed->steps,
-                                packed->b + column * packed->steps, packed->steps, &d);
+                                packed->a + row * packed->steps, packed->b + column * packed->steps,
+                                packed->steps, &d);
             store(p, &d, 16 * row, 8 * column);
         }
     }

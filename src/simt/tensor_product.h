@@ -1,7 +1,7 @@
 /*
- * tensor_product.h: products of whole matrices as a GPU's tensor cores add them up, bit for bit: for
- * the math libraries, which bring no PTX. Programs compare their kernels with cuBLAS, and to a bf16
- * the last bit of an f32 sum can make a difference.
+ * tensor_product.h: products of whole matrices as a GPU's tensor cores add them up, bit for bit:
+ * for the math libraries, which bring no PTX. Programs compare their kernels with cuBLAS, and to a
+ * bf16 the last bit of an f32 sum can make a difference.
  */
 #ifndef LOCKSTEP_SIMT_TENSOR_PRODUCT_H
 #define LOCKSTEP_SIMT_TENSOR_PRODUCT_H

@@ -25,10 +25,10 @@ checked() { # FAMILY OPTION...
 one() { # STEP FAMILY
     local sim="--gpu sim:h200" part=
     [ -n "${KERNELS_ALL:-}" ] || case $1 in
-    check) part="--at-most 8" ;;
-    clang) part="--at-most 6" ;;
-    shift*) part="--at-most 4" ;;
-    schedules) part="--at-most 3" ;;
+    check) part="--at-most 4" ;;
+    clang) part="--at-most 3" ;;
+    shift*) part="--at-most 2" ;;
+    schedules) part="--at-most 2" ;;
     esac
     # shellcheck disable=SC2086
     case $1 in

@@ -2,6 +2,7 @@
 // of libcu++; mbarriers by cuda::ptx with noComplete arrivals, states, test_wait and try_wait with a
 // time limit; a launch that depends on the one before it (griddepcontrol).
 // flags: -arch=sm_90 -std=c++17 -diag-suppress=20054
+// takes: long
 
 #include <cooperative_groups.h>
 #include <cstdint>

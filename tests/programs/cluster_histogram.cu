@@ -2,6 +2,7 @@
 // clusters of 1, 2, 4, 8 and (non-portable) 16 blocks, cluster_group, atomics on the shared memory
 // of other blocks; then what the driver says to bad cluster sizes.
 // flags: -arch=sm_90 -std=c++17
+// takes: long
 
 #include <cooperative_groups.h>
 #include <cstdio>

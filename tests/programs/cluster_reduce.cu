@@ -2,6 +2,7 @@
 // cluster_group's ranks, indices and sizes, map_shared_rank and query_shared_rank, barrier_arrive
 // and barrier_wait apart, and a pointer to shared memory that another block follows.
 // flags: -arch=sm_90 -std=c++17
+// takes: long
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -2,6 +2,7 @@
 // callback, BlockRadixSort of keys and pairs, BlockLoad and BlockStore with transposition,
 // BlockHistogram, BlockDiscontinuity, BlockExchange, BlockMergeSort.
 // flags: -std=c++17
+// takes: long
 
 #include <algorithm>
 #include <cstdio>

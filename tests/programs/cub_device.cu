@@ -2,6 +2,7 @@
 // key), DeviceSelect (flagged, if, unique), DevicePartition, DeviceRunLengthEncode,
 // DeviceHistogram, DeviceSegmentedReduce, DeviceFor, with iterators for input.
 // flags: -std=c++17
+// takes: long
 
 #include <cstdio>
 #include <cub/device/device_histogram.cuh>

@@ -2,6 +2,7 @@
 // orders, cuda::std::array, tuple, optional, variant, span, complex, chrono-free algorithms,
 // limits, bit operations, functional, type traits and mdspan.
 // flags: -std=c++17
+// takes: long
 
 #include <cstdio>
 #include <cuda/atomic>

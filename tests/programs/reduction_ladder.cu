@@ -2,6 +2,7 @@
 // on load, last warp unrolled (volatile with __syncwarp), completely unrolled by template, several
 // elements a thread; then warp shuffles, atomics with a last-block finish, and cooperative groups.
 // flags: -std=c++17
+// takes: long
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -65,7 +65,7 @@ run_one() { # NAME
 export -f field run_one skip why_not has_header is_old
 
 # The slowest to compile first, so that the two jobs end together.
-slow="thrust_algorithms|thrust_sort_sets|cub_device|cub_device_sort|cub_block"
+slow="thrust_algorithms|thrust_sort_sets|cub_device|cub_device_sort|cub_block|libcu"
 if [ $# -gt 0 ]; then
     names=$(printf '%s\n' "$@" | sed 's/\.cu$//')
 else

@@ -242,15 +242,15 @@ static const char *const edges[] = {
     "batch=4 heads=2 queries=100 keys=200 layout=packed also=alibi dropout=0.5 window=0,60 dim=128",
     NULL};
 
-static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=full,causal",
-                                    "batch=1 heads=16 queries=16K keys=16K mask=full,causal",
-                                    "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
-                                    "batch=4 heads=32 queries=4K keys=4K dim=64 mask=full,causal",
-                                    "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
-                                    "batch=8 heads=16 queries=4K keys=4K layout=packed "
-                                    "mask=full,causal",
-                                    "batch=1 heads=16 queries=4K keys=4K dropout=0.125",
-                                    NULL};
+static const char *const bench[] = {
+    "batch=1 heads=16 queries=4K keys=4K mask=full,causal",
+    "batch=1 heads=16 queries=16K keys=16K mask=full,causal",
+    "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
+    "batch=4 heads=32 queries=4K keys=4K dim=64 mask=full,causal",
+    "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
+    "batch=8 heads=16 queries=4K keys=4K layout=packed mask=full,causal",
+    "batch=1 heads=16 queries=4K keys=4K dropout=0.125",
+    NULL};
 
 const struct zoo_family zoo_attention_backward = {
     .name = "attention_backward",
