@@ -263,7 +263,7 @@ struct simt_path {
     uint32_t sync_members;  /* and the lanes they name */
     uint32_t barrier;       /* state BARRIER: which */
     uint32_t ran;           /* instructions, without waiting */
-    struct {                /* its last wait that was in vain: at an mbarrier, or warpgroup.c's */
+    struct {                /* its last wait that failed: at an mbarrier, or warpgroup.c's */
         const struct simt_inst *in;
         uint64_t address, phase;
     } vain;
@@ -320,7 +320,7 @@ struct simt_warp_state {
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice, */
-    uint32_t vain_waits;      /* and of them, waits in vain that only the block can end */
+    uint32_t vain_waits;      /* and of them, failed waits that only the block can end */
     uint32_t cluster_arrived; /* lanes that have come to the cluster's barrier, */
     uint32_t cluster_waits;   /* and that have not waited there since */
     uint32_t next_path, path_count; /* where to look first; how many are not free */

@@ -27,7 +27,7 @@ enum { SLICE = 16384, WATCHED_SLICE = 64 };
  * than that. */
 enum { BUSY = 128 };
 
-/* Rounds of a block with nothing but vain waits, after which its warps' states are looked at, and
+/* Rounds of a block with nothing but failed waits, after which its warps' states are looked at, and
  * after which nothing is taken to end them if no state was new (stall.c). */
 enum { VAIN_LOOK = 64, VAIN_MOST = 256 };
 
@@ -83,7 +83,7 @@ static int32_t random_slice(struct simt_block *block)
     return 1 + (int32_t)((random >> 8) % (random & 1 ? 8 : 256));
 }
 
-/* A turn with waits in vain that only the block or cluster can end, and no other way to learn
+/* A turn with failed waits that only the block or cluster can end, and no other way to learn
  * something from others. */
 static bool was_vain(const struct simt_warp_state *warp)
 {
@@ -136,7 +136,7 @@ static enum block_result block_round(struct simt_block *block)
                                                                               : BLOCK_GOES_ON;
 }
 
-/* Has the block done nothing but wait in vain, without a new state? */
+/* Has the block done nothing but poll, without a new state? */
 static bool is_stuck(struct simt_block *block)
 {
     if (block->vain > VAIN_LOOK && simt_stall_has_news(block->worker, block))

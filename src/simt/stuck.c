@@ -63,7 +63,7 @@ static bool is_poll(const struct ptx_inst *inst)
     }
 }
 
-/* A turn ends anywhere in a loop: the poll, or the wait in vain, that is nearest to it; or else
+/* A turn ends anywhere in a loop: the poll, or the failed wait, that is nearest to it; or else
  * where it ended. */
 static const struct simt_inst *nearest_poll(const struct simt_code *code,
                                             const struct simt_path *path)

@@ -132,6 +132,9 @@ else
         "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
         "$LOCKSTEP" profile "$work/libraries"
+    "$NVCC" "$here/tensor_sums.cu" -lcublas -o "$work/tensor_sums"
+    "$LOCKSTEP" run --gpu sim:h200 "$work/tensor_sums" >"$work/tensor_sums.out"
+    expect tensor-sums 0 '^ *$' diff "$here/tensor_sums.expect" "$work/tensor_sums.out"
 fi
 if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cusparse.h" ]; then
     skip sparse "there is no toolkit with cuSPARSE"

@@ -169,7 +169,7 @@ int main()
 
     ms = between([&] { hand_over<<<1, 64>>>(1000, false); }, &cpu);
     double paused = between([&] { hand_over<<<1, 64>>>(1000, true); }, &cpu);
-    line(cudaDeviceSynchronize() == cudaSuccess && paused < 1.5 * ms && ms < 1.5 * paused && ms > 0.01,
+    line(cudaDeviceSynchronize() == cudaSuccess && paused < 1.05 * ms && ms < 1.05 * paused && ms > 0.01,
          "pauses between two looks at an mbarrier");
     printf(": %.3f ms without, %.3f with\n", ms, paused);
 

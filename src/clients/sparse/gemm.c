@@ -273,20 +273,18 @@ static int write_now(struct context *context, const char *name, struct combine *
                            (struct sparse_cost){0, sparse_bytes(&c->c), c->c.type});
 }
 
-#define DESCRIPTOR(name)                                                                           \
-    API(name##_createDescr, void **descriptor)                                                     \
-    {                                                                                              \
-        if (!descriptor)                                                                           \
-            return SPARSE_INVALID_VALUE;                                                           \
-        *descriptor = sparse_new(KIND_PRODUCT, &(union sparse_data){0});                           \
-        return *descriptor ? SPARSE_SUCCESS : SPARSE_ALLOC_FAILED;                                 \
-    }                                                                                              \
-    API(name##_destroyDescr, void *descriptor)                                                     \
-    {                                                                                              \
-        return sparse_delete(descriptor, KIND_PRODUCT);                                            \
-    }
-DESCRIPTOR(cusparseSpGEMM)
-DESCRIPTOR(cusparseSpGEAM)
+static int take_scalars(struct combine *combine, struct context *context, const void *alpha,
+                        const void *beta, int compute_type, void *descriptor)
+{
+    if (!sparse_find(descriptor, KIND_PRODUCT) || !alpha || !beta)
+        return SPARSE_INVALID_VALUE;
+    combine->alpha = sparse_scalar(context, alpha, compute_type);
+    combine->beta = sparse_scalar(context, beta, compute_type);
+    return SPARSE_SUCCESS;
+}
+
+DESCRIPTOR(cusparseSpGEMM, KIND_PRODUCT)
+DESCRIPTOR(cusparseSpGEAM, KIND_PRODUCT)
 
 /* SpGEMM --------------------------------------------------------------------------------------- */
 
@@ -298,13 +296,9 @@ static int gemm_begin(struct combine *combine, struct context *context, GEMM_ARG
 {
     (void)algorithm;
     int status = begin(combine, handle, op_a, op_b, a, b, c, context);
-    if (status != SPARSE_SUCCESS)
-        return status;
-    if (!sparse_find(descriptor, KIND_PRODUCT) || !alpha || !beta)
-        return SPARSE_INVALID_VALUE;
-    combine->alpha = sparse_scalar(context, alpha, compute_type);
-    combine->beta = sparse_scalar(context, beta, compute_type);
-    return SPARSE_SUCCESS;
+    return status != SPARSE_SUCCESS
+               ? status
+               : take_scalars(combine, context, alpha, beta, compute_type, descriptor);
 }
 
 API(cusparseSpGEMM_workEstimation, GEMM_ARGUMENTS, size_t *size, void *buffer)
@@ -441,13 +435,9 @@ static int geam(struct combine *combine, struct context *context, GEAM_ARGUMENTS
     (void)algorithm;
     combine->is_sum = true;
     int status = begin(combine, handle, op_a, op_b, a, b, c, context);
-    if (status != SPARSE_SUCCESS)
-        return status;
-    if (!sparse_find(descriptor, KIND_PRODUCT) || !alpha || !beta)
-        return SPARSE_INVALID_VALUE;
-    combine->alpha = sparse_scalar(context, alpha, compute_type);
-    combine->beta = sparse_scalar(context, beta, compute_type);
-    return SPARSE_SUCCESS;
+    return status != SPARSE_SUCCESS
+               ? status
+               : take_scalars(combine, context, alpha, beta, compute_type, descriptor);
 }
 
 API(cusparseSpGEAM_nnz, GEAM_ARGUMENTS, void *buffer)

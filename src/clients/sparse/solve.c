@@ -173,17 +173,5 @@ API(cusparseSpSM_solve, SM_ARGUMENTS)
     return status ? status : solve("cusparseSpSM_solve", &context, &system);
 }
 
-#define SOLVER(name)                                                                               \
-    API(name##_createDescr, void **descriptor)                                                     \
-    {                                                                                              \
-        if (!descriptor)                                                                           \
-            return SPARSE_INVALID_VALUE;                                                           \
-        *descriptor = sparse_new(KIND_SOLVER, &(union sparse_data){0});                            \
-        return *descriptor ? SPARSE_SUCCESS : SPARSE_ALLOC_FAILED;                                 \
-    }                                                                                              \
-    API(name##_destroyDescr, void *descriptor)                                                     \
-    {                                                                                              \
-        return sparse_delete(descriptor, KIND_SOLVER);                                             \
-    }
-SOLVER(cusparseSpSV)
-SOLVER(cusparseSpSM)
+DESCRIPTOR(cusparseSpSV, KIND_SOLVER)
+DESCRIPTOR(cusparseSpSM, KIND_SOLVER)

@@ -203,4 +203,18 @@ double sparse_bytes(const struct sparse_matrix *matrix);
         return kind == KIND_CONTEXT ? SPARSE_NOT_INITIALIZED : SPARSE_INVALID_VALUE;               \
     __typeof__(variable##_data->member) *variable = &variable##_data->member
 
+/* Calls that make and destroy a descriptor of a kind. */
+#define DESCRIPTOR(name, kind)                                                                     \
+    API(name##_createDescr, void **descriptor)                                                     \
+    {                                                                                              \
+        if (!descriptor)                                                                           \
+            return SPARSE_INVALID_VALUE;                                                           \
+        *descriptor = sparse_new(kind, &(union sparse_data){0});                                   \
+        return *descriptor ? SPARSE_SUCCESS : SPARSE_ALLOC_FAILED;                                 \
+    }                                                                                              \
+    API(name##_destroyDescr, void *descriptor)                                                     \
+    {                                                                                              \
+        return sparse_delete(descriptor, kind);                                                    \
+    }
+
 #endif
