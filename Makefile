@@ -233,7 +233,7 @@ $(BUILD)/obj/bench/torch.o: python/peer_torch.py
 
 # With CLANG_SAMPLE, clang compiles every fourth family, as in `make test`.
 CLANG_SAMPLE ?=
-clang_sample  = $(shell ls -d kernels/*/ | awk -F/ 'NR % 4 == 1 { print $$2 }')
+clang_sample  = $(shell ls -d kernels/*/ | awk -F/ 'NR % 4 == 0 { print $$2 }')
 CLANG_PTX     = $(filter $(if $(CLANG_SAMPLE),$(clang_sample:%=$(PTX)/clang/%/%),%),$(call ptx_of,clang))
 .PHONY: kernels
 kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(CLANG_PTX))
@@ -425,7 +425,7 @@ sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
-	    ISAS=v$(SANITIZE_ISA) BODY_O='-O0 -g1' CFLAGS='-O1 -g1 $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
+	    ISAS=v$(SANITIZE_ISA) BODY_O='-O0 -g1' CFLAGS='-O0 -g1 $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
 	    SUITES='$(SANITIZE_SUITES)' test-libraries
 
 # Races between our own threads: workers, executors, the host's calls. The kernels of these suites have none.

@@ -126,7 +126,7 @@ test-libraries: $(LIBCUDA) $(SUITE_BIN)
 # `make test` takes a part of each variant's edge problems.
 .PHONY: test-kernels
 test-kernels: all kernels
-	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) KERNELS_ALL=1 scripts/run-tests tests/kernels
+	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) KERNELS_ALL=1 scripts/run-tests tests/kernels tests/bench/run.sh
 
 # `make test` leaves out the largest kernels.
 .PHONY: test-counters

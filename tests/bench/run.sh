@@ -40,10 +40,17 @@ expect table 0 'NVIDIA H200, simulated.*all times are modelled.*global_atomics +
 json json 'r["modelled"] and r["gpu"] == "sim:h200" and r["compiler"] and r["commit"] and
     all(e["state"] == "measured" and e["median_us"] > 0 and e["registers"] > 0 and e["lines"] > 0
         and e["method"] == "modelled" for e in r["results"][0]["entries"])' $bench $small --json
-families=$($LOCKSTEP zoo list --json | grep -c '"name"')
-json all "len(r['results']) == $families == len({x['family'] for x in r['results']})"' and
-    all(e["state"] == "measured" for x in r["results"] for e in x["entries"] if e["kind"] == "variant")' \
-    $bench --all --quick --no-peers --json
+# Every family, of which 'make test' takes every sixth
+measured='all(e["state"] == "measured" for x in r["results"] for e in x["entries"] if e["kind"] == "variant")'
+families=$($LOCKSTEP zoo list --json | sed -n 's/.*"name": "\(.*\)".*/\1/p' | paste -sd' ')
+if [ -n "${KERNELS_ALL:-}" ]; then
+    json all "sorted(x['family'] for x in r['results']) == sorted('$families'.split()) and $measured" \
+        $bench --all --quick --no-peers --json
+else
+    sample=$(echo "$families" | awk -v RS='[ \n]' 'NR % 6 == 1' | paste -sd' ')
+    json sample "sorted(x['family'] for x in r['results']) == sorted('$sample'.split()) and $measured" \
+        $bench $sample --quick --no-peers --json
+fi
 json own-problems '[x["problem"].split()[1] for x in r["results"]] == ["pattern=" + p for p in
     ("offset", "stride", "aos", "soa")]' $bench coalescing --no-peers --json
 json one-variant '[e["name"] for e in r["results"][0]["entries"]] == ["vectorised"]' \

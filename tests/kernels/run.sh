@@ -10,6 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 export BUILD=${BUILD:-$PWD/build}
 export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep} PTX=${PTX:-$BUILD/ptx}
 . tests/kernels/common.sh
+KERNELS_ALL=${KERNELS_ALL:-}
 
 checked() { # FAMILY OPTION...
     local output
@@ -50,10 +51,16 @@ export -f one checked zoo_test
 # shellcheck disable=SC2046 # one word each
 [ $# -gt 0 ] || set -- $(families)
 # What takes longest comes first. The embedded kernels are nvcc's where there is one, so only a whole run
-# needs a step for them.
-for step in schedules check ${KERNELS_ALL:+nvcc} clang shift1 shift2 launches; do
+# needs a step for them. Families take turns with the shifts, unless it is a whole run.
+turn=0
+for step in schedules check ${KERNELS_ALL:+nvcc} clang shift launches; do
     for family; do
-        echo "$step $family"
+        turn=$((turn + 1))
+        case $step$KERNELS_ALL in
+        shift) echo "shift$((turn % 2 + 1)) $family" ;;
+        shift*) printf '%s\n' "shift1 $family" "shift2 $family" ;;
+        *) echo "$step $family" ;;
+        esac
     done
 done | xargs -P "${JOBS:-2}" -L 1 bash -c 'one "$0" "$1"'
 # Of these families, those that have a variant for the CPU
