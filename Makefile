@@ -40,7 +40,8 @@ CC      := gcc
 endif
 BUILD   ?= build
 PREFIX  ?= /usr/local
-CFLAGS  ?= -O2 -g
+# Lines for backtraces; with -O2 most variables are gone anyway. To step through: make CFLAGS="-O0 -g"
+CFLAGS  ?= -O2 -g1
 CC_NAME := $(shell $(CC) --version 2>/dev/null | head -n 1)
 IS_CLANG := $(findstring clang,$(CC_NAME))
 

@@ -219,6 +219,8 @@ static const struct zoo_variant variants[] = {
      .takes = gemm_is_narrow_f32, .traits = ZOO_DETERMINISTIC},
     {"pipelined", "cp.async in stages, more sums for each thread, an order for the L2",
      gemm_launch_pipelined, .takes = gemm_is_f32, .traits = ZOO_DETERMINISTIC},
+    {"register_banks", "8 x 16 sums a thread, in an order that suits the register banks",
+     gemm_launch_wide, .takes = gemm_is_narrow_f32, .traits = ZOO_DETERMINISTIC},
     {"wmma", "tensor cores by CUDA's own names: fragments of 16 x 16", gemm_launch_wmma,
      .takes = gemm_is_f16, .traits = ZOO_DETERMINISTIC},
     {"mma_sync", "mma.sync from registers, ldmatrix, swizzled tiles by cp.async",

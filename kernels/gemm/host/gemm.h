@@ -19,7 +19,7 @@ CUresult gemm_launch_coalesced(struct zoo_call *call);
 CUresult gemm_launch_shared_tiled(struct zoo_call *call);
 CUresult gemm_launch_register_column(struct zoo_call *call);
 CUresult gemm_launch_register_tiled(struct zoo_call *call);
-CUresult gemm_launch_wide(struct zoo_call *call); /* vectorised to warp_tiled */
+CUresult gemm_launch_wide(struct zoo_call *call); /* vectorised to register_banks */
 CUresult gemm_launch_pipelined(struct zoo_call *call);
 
 /* On tensor cores. Wide: rows begin at multiples of 16 bytes. */
