@@ -74,6 +74,9 @@ static bool read_large(struct lesson_reader *reader, json_t *object, struct lear
 {
     problem->large = reader_text(reader, object, "large", false);
     problem->hidden = reader_array(reader, object, "hidden", false);
+    problem->far = reader_array(reader, object, "far", false);
+    if (json_array_size(problem->far) > LEARN_FAR)
+        return reader_fail(reader, "far", "must be at most %d lines", LEARN_FAR);
     if (reader->error || !problem->large)
         return !reader->error;
     bool fine = lesson_add_size(reader, problem, problem->large);
@@ -280,7 +283,7 @@ static bool read_family(struct lesson_reader *reader, json_t *object, struct lea
     char *message;
     const char *name = reader_text(reader, object, "family", true);
     struct zoo_buffer shape[ZOO_BUFFERS];
-    if (!name || !reader_keys(reader, object, "family sizes measured hidden large"))
+    if (!name || !reader_keys(reader, object, "family sizes measured hidden far large"))
         return false;
     if (!zoo_find(name, &problem->family, &variant, &message) || variant) {
         reader_fail(reader, "family", "'%s' is not a family", name);
@@ -305,7 +308,7 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
     if (json_object_get(object, "family"))
         return read_family(reader, object, problem);
     if (!reader_keys(reader, object,
-                     "sizes measured hidden large buffers steps reference tolerance floor"))
+                     "sizes measured hidden far large buffers steps reference tolerance floor"))
         return false;
     tolerance = json_object_get(object, "tolerance");
     if (tolerance && !json_is_number(tolerance))

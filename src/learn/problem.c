@@ -95,8 +95,8 @@ static enum change change_of(const struct learn_problem *problem, unsigned size,
         inputs += is_one;
         before += is_one && i < buffer;
     }
-    if (!loud_bits(problem->buffer[buffer].type))
-        return UNCHANGED;
+    if (!loud_bits(problem->buffer[buffer].type) || size >= problem->first_far)
+        return UNCHANGED; /* sums are long there, and have to stay exact */
     bool may_be = size == problem->measured || size == problem->listed;
     return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
 }

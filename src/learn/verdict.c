@@ -116,6 +116,19 @@ void verdict_take_compiler(struct learn_verdict *verdict, char *said, const char
     verdict->text = said;
 }
 
+void verdict_add_unset(struct learn_verdict *verdict, const char *said, const char *shown)
+{
+    char *copy = strdup(said), *place = NULL;
+    for (char *row = strtok_r(copy, "\n", &place); row; row = strtok_r(NULL, "\n", &place)) {
+        const char *words = row;
+        unsigned line = 0;
+        bool is_unset = strstr(row, "uninitialized") || strstr(row, "before its value is set");
+        if (is_unset && read_place(row, shown, &line, &words) && strstr(words, "warning"))
+            verdict_add_message(verdict, line, "%.*s", (int)strcspn(words, "["), words);
+    }
+    free(copy);
+}
+
 /* The whole -------------------------------------------------------------------------------------*/
 
 static void print_message(struct lk_buf *text, const char *shown,

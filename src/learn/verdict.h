@@ -78,6 +78,8 @@ void verdict_add_detail(struct learn_verdict *verdict, const char *format, ...)
 /* Takes what a compiler printed, "SHOWN:LINE:COLUMN: error: .." (clang) or "SHOWN(LINE): .."
  * (nvcc), as the text and as messages. */
 void verdict_take_compiler(struct learn_verdict *verdict, char *said, const char *shown);
+/* Of what it printed, the warnings about variables that are used without a value, as messages. */
+void verdict_add_unset(struct learn_verdict *verdict, const char *said, const char *shown);
 /* The text from the messages, unless the compiler gave it. */
 void verdict_finish(struct learn_verdict *verdict, const char *shown);
 

@@ -38,7 +38,7 @@ static void test_ranges(void **unused)
         struct lk_arena *arena = lk_arena_create();
         struct learn_problem problem = listed();
         char *message = NULL;
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         assert_int_equal(problem.size_count, 3 + LEARN_DRAWN);
         assert_int_equal(problem.seed[2], seed + 1); /* 1: values of listed sizes */
         assert_int_equal(problem.seed[0], 1);
@@ -74,7 +74,7 @@ static void test_beyond(void **unused)
         problem.buffer[0].extent[0] = expression_parse(arena, "2 * m", &names, &message);
         problem.buffer[0].extent[1] = expression_parse(arena, "n", &names, &message);
         assert_null(message);
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         const double *last = problem.value[3 + LEARN_DRAWN - 1];
         assert_true(last[0] <= 320 && last[1] <= 80 && last[2] <= 2.5);
         assert_true((last[0] > 256) != (last[1] > 64));
@@ -91,9 +91,9 @@ static void test_again(void **unused)
     struct lk_arena *arena = lk_arena_create();
     struct learn_problem first = listed(), again = listed(), other = listed();
     char *message = NULL;
-    assert_true(draw_sizes(arena, &first, 7, &message));
-    assert_true(draw_sizes(arena, &again, 7, &message));
-    assert_true(draw_sizes(arena, &other, 8, &message));
+    assert_true(draw_sizes(arena, &first, 0, 7, &message));
+    assert_true(draw_sizes(arena, &again, 0, 7, &message));
+    assert_true(draw_sizes(arena, &other, 0, 8, &message));
     assert_memory_equal(first.value, again.value, sizeof first.value);
     assert_memory_not_equal(first.value, other.value, sizeof first.value);
     assert_true(draw_seed() != draw_seed() || draw_seed() != draw_seed());
@@ -108,7 +108,7 @@ static void test_hidden(void **unused)
     char *message = NULL;
     problem.hidden = json_pack("[s]", "m=32|64 n=8..24:8");
     for (uint64_t seed = 1; seed < 100; seed++) {
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         for (unsigned i = 4; i < problem.size_count; i++) {
             assert_true(problem.value[i][0] == 32 || problem.value[i][0] == 64);
             assert_true(problem.value[i][1] >= 8 && problem.value[i][1] <= 24);
@@ -119,14 +119,14 @@ static void test_hidden(void **unused)
     json_decref(problem.hidden);
     problem.hidden = json_pack("[ss]", "m=16 n=1..32", "m=256 n=60..64");
     for (uint64_t seed = 1; seed < 100; seed++) {
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         assert_true(problem.value[3][0] == 16 || problem.value[3][1] >= 60);
     }
     json_array_clear(problem.hidden);
-    assert_true(draw_sizes(arena, &problem, 1, &message));
+    assert_true(draw_sizes(arena, &problem, 0, 1, &message));
     assert_int_equal(problem.size_count, 3);
     json_array_append_new(problem.hidden, json_string("q=1..2"));
-    assert_false(draw_sizes(arena, &problem, 1, &message));
+    assert_false(draw_sizes(arena, &problem, 0, 1, &message));
     assert_non_null(strstr(message, "'q=1..2'"));
     free(message);
     json_decref(problem.hidden);
