@@ -2,9 +2,9 @@
  * draw.c: draws sizes from the ranges of a lesson's "hidden", or from what its listed sizes span:
  * whole numbers between a parameter's smallest and largest value, in steps of what divides all of
  * them, and no more work than the largest listed size; anything else is one of the listed values.
- * The last of these goes beyond the largest listed value, in one extent. Behind them come far sizes:
- * one for each extent, which is 2 to 16 times the largest listed value there, as far as the machine's
- * time allows.
+ * The last of these goes beyond the largest listed value, in one extent. Behind them come far
+ * sizes: one for each extent, which is 2 to 16 times the largest listed value there, as far as the
+ * machine's time allows.
  */
 #include "learn/draw.h"
 
@@ -135,8 +135,8 @@ static void reduce(const struct draw *draw, double *value, unsigned kept, double
     }
 }
 
-/* Does it say how large a buffer is? A scale or a tile does not. In a family, all that have more than
- * one value are taken for extents. */
+/* Does it say how large a buffer is? A scale or a tile does not. In a family, all that have more
+ * than one value are taken for extents. */
 static bool is_extent(const struct draw *draw, unsigned parameter)
 {
     const struct learn_problem *problem = draw->problem;
@@ -183,12 +183,18 @@ static unsigned go_beyond(struct draw *draw, double *value)
     return chosen;
 }
 
+/* A family's enumerations have words for their values. */
 static const char *print_line(const struct draw *draw, const double *value)
 {
+    const struct zoo_family *family = draw->problem->family;
     struct lk_buf line = {0};
-    for (unsigned i = 0; i < draw->count; i++)
-        lk_buf_printf(&line, "%s%s=%.10g", i ? " " : "", draw->problem->names.variable[i],
-                      value[i]);
+    for (unsigned i = 0; i < draw->count; i++) {
+        lk_buf_printf(&line, "%s%s=", i ? " " : "", draw->problem->names.variable[i]);
+        if (family && family->parameters[i].words)
+            lk_buf_printf(&line, "%s", family->parameters[i].words[(int)value[i]]);
+        else
+            lk_buf_printf(&line, "%.10g", value[i]);
+    }
     const char *kept = lk_arena_printf(draw->arena, "%s", line.data);
     lk_buf_free(&line);
     return kept;
@@ -342,21 +348,25 @@ static double far_work(const struct draw *draw)
 }
 
 /* 2 to 16 times the largest listed value, all powers as likely; less where that is too much work
- * with all other parameters at their least. */
-static void add_far(struct draw *draw, unsigned extent, uint64_t seed)
+ * with all other parameters at their least. turn 1: others are large too, and the work is the most
+ * that is affordable, so that an index of 16 bits does not last. */
+static void add_far(struct draw *draw, unsigned extent, unsigned turn, uint64_t seed)
 {
     const struct range *range = &draw->range[extent];
     double value[EXPRESSION_VARIABLES] = {0}, most = far_work(draw);
     for (unsigned i = 0; i < draw->count; i++)
-        value[i] = draw_value(draw, i, 0);
+        value[i] = draw_value(draw, i, turn);
     double factor = exp2(1 + 3 * (double)(next(draw) % 1000) / 1000);
-    double beyond = range->most + range->step; /* at least */
     value[extent] = range->step * floor(range->most * factor / range->step) +
                     range->step * (double)(next(draw) % 7);
     reduce(draw, value, extent, most);
     double over = work_of(draw, value) / most;
+    if (turn && over < 1)
+        value[extent] = fmin(16 * range->most - range->step * (double)(next(draw) % 31),
+                             range->step * floor(value[extent] / over / range->step));
     if (over > 1)
-        value[extent] = fmax(beyond, range->step * floor(value[extent] / over / range->step));
+        value[extent] = range->step * floor(value[extent] / over / range->step);
+    value[extent] = fmax(value[extent], range->most + range->step);
     add(draw, value, seed);
 }
 
@@ -382,7 +392,7 @@ static bool add_far_sizes(struct draw *draw, uint64_t seed, char **message)
         return true;
     unsigned count = find_extents(draw, extent);
     for (unsigned i = 0; i < count && i < LEARN_FAR; i++)
-        add_far(draw, extent[i], seed + i);
+        add_far(draw, extent[i], i == 0, seed + i);
     return true;
 }
 
@@ -402,8 +412,8 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double in
     if (!choose_measured(&draw, message))
         return false;
     add_near(&draw, seed + 1);
-    for (unsigned turn = 0; turn < MOST_TURNS && problem->size_count < problem->listed + LEARN_DRAWN;
-         turn++) {
+    for (unsigned turn = 0;
+         turn < MOST_TURNS && problem->size_count < problem->listed + LEARN_DRAWN; turn++) {
         double value[EXPRESSION_VARIABLES] = {0};
         if (!choose_ranges(&draw, message))
             return false;

@@ -69,15 +69,22 @@ bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem
     return true;
 }
 
+bool lesson_read_far(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *far = reader_array(reader, object, "far", false);
+    if (far)
+        problem->far = far;
+    if (json_array_size(far) > LEARN_FAR)
+        return reader_fail(reader, "far", "must be at most %d lines", LEARN_FAR);
+    return !reader->error;
+}
+
 /* The large size is checked here, and kept as text: only its time is ever asked for. */
 static bool read_large(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
     problem->large = reader_text(reader, object, "large", false);
     problem->hidden = reader_array(reader, object, "hidden", false);
-    problem->far = reader_array(reader, object, "far", false);
-    if (json_array_size(problem->far) > LEARN_FAR)
-        return reader_fail(reader, "far", "must be at most %d lines", LEARN_FAR);
-    if (reader->error || !problem->large)
+    if (!lesson_read_far(reader, object, problem) || !problem->large)
         return !reader->error;
     bool fine = lesson_add_size(reader, problem, problem->large);
     problem->size_count = problem->listed;

@@ -1,9 +1,10 @@
 /*
- * test_draw.c: what is drawn for a check can be drawn again, lies in its ranges, and is not what
- * the lesson lists; and a worker's output is taken apart rightly.
+ * test_draw.c: what is drawn for a check can be drawn again, lies in its ranges or far beyond, and
+ * is not what the lesson lists; and a worker's output is taken apart rightly.
  */
 #include "learn/draw.h"
 #include "learn/log.h"
+#include "learn/reader.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -75,13 +76,71 @@ static void test_beyond(void **unused)
         problem.buffer[0].extent[1] = expression_parse(arena, "n", &names, &message);
         assert_null(message);
         assert_true(draw_sizes(arena, &problem, 0, seed, &message));
-        const double *last = problem.value[3 + LEARN_DRAWN - 1];
+        const double *last = problem.value[3 + LEARN_DRAWN - 1]; /* before those far beyond */
         assert_true(last[0] <= 320 && last[1] <= 80 && last[2] <= 2.5);
         assert_true((last[0] > 256) != (last[1] > 64));
         assert_true(last[0] * last[1] <= 256 * 64);
         beyond[last[1] > 64]++;
     }
     assert_true(beyond[0] > 20 && beyond[1] > 20);
+    lk_arena_destroy(arena);
+}
+
+/* Behind them, one far size for each extent, 2 to 16 times the largest listed value; less where it
+ * would take too long. Extents of a lesson's own "far" are taken from there. */
+static void test_far(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct expression_names names = listed().names;
+    char *message = NULL;
+    unsigned ragged = 0;
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        struct learn_problem problem = listed();
+        problem.buffer_count = 1;
+        problem.buffer[0].rank = 2;
+        problem.buffer[0].extent[0] = expression_parse(arena, "m", &names, &message);
+        problem.buffer[0].extent[1] = expression_parse(arena, "n + 1", &names, &message);
+        assert_true(draw_sizes(arena, &problem, 1000, seed, &message)); /* of 256 * 64 */
+        assert_int_equal(problem.first_far, 3 + LEARN_DRAWN);
+        assert_int_equal(problem.size_count, 3 + LEARN_DRAWN + 2);
+        const double *tall = problem.value[problem.first_far], *wide = tall + EXPRESSION_VARIABLES;
+        assert_true(tall[0] >= 2 * 256 && tall[0] <= 16 * 256 + 96);
+        assert_true(wide[1] >= 2 * 64 && wide[1] <= 16 * 64 + 96);
+        assert_true(fmod(tall[0], 16) == 0 && fmod(wide[1], 16) == 0);
+        ragged += fmod(tall[0], 256) != 0;
+        /* Ten times the budget: as little as is beyond. */
+        assert_true(draw_sizes(arena, &problem, 1000000, seed, &message));
+        assert_true(problem.value[problem.first_far][0] > 256);
+        assert_true(problem.value[problem.first_far][0] <= 272);
+    }
+    assert_true(ragged > 50);
+    struct learn_problem problem = listed();
+    problem.far = json_pack("[ss]", "m=1000..2000 n=1", "m=3 n=70..90");
+    assert_true(draw_sizes(arena, &problem, 0, 5, &message));
+    assert_int_equal(problem.size_count, problem.first_far + 2);
+    assert_true(problem.value[problem.first_far][0] >= 1000 &&
+                problem.value[problem.first_far][1] == 1);
+    assert_true(problem.value[problem.first_far + 1][0] == 3 &&
+                problem.value[problem.first_far + 1][1] >= 70);
+    json_decref(problem.far);
+    lk_arena_destroy(arena);
+}
+
+/* A family has words for some of its parameters, and its sizes are drawn as any other's. */
+static void test_family(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct lesson_reader reader = {.arena = arena, .path = "test"};
+    struct learn_problem problem = {0};
+    char *message = NULL;
+    json_t *object =
+        json_pack("{ss s[ss]}", "family", "transpose", "sizes", "rows=32 cols=64", "rows=5 cols=7");
+    assert_true(lesson_read_problem(&reader, object, &problem));
+    assert_true(draw_sizes(arena, &problem, 0, 3, &message));
+    assert_int_equal(problem.size_count, 2 + LEARN_DRAWN + 2);
+    json_decref(object);
     lk_arena_destroy(arena);
 }
 
@@ -168,8 +227,9 @@ static void test_log(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges), cmocka_unit_test(test_beyond), cmocka_unit_test(test_again),
-        cmocka_unit_test(test_hidden), cmocka_unit_test(test_log),
+        cmocka_unit_test(test_ranges), cmocka_unit_test(test_beyond), cmocka_unit_test(test_far),
+        cmocka_unit_test(test_family), cmocka_unit_test(test_again),  cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
