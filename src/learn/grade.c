@@ -435,14 +435,7 @@ static void run_large(struct job *job)
     if (yours == LARGE_UNKNOWN)
         return;
     verdict->totals.large_us = yours;
-    verdict->gain =
-        (struct learn_gain){.size = exercise->problem.large,
-                            .before_us = exercise->before_us,
-                            .yours_us = yours,
-                            .best_us = exercise->best.large_us,
-                            .work = large_work(exercise),
-                            .is_flops = exercise->work_is_flops,
-                            .is_given = strcmp(exercise->before, learn_given(exercise)) == 0};
+    verdict->gain = large_gain(exercise, yours);
     totals_check_large(exercise, verdict);
 }
 

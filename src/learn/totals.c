@@ -151,7 +151,7 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
                          mine->lanes, best->lanes);
     if (total == LEARN_TOTAL_bank_conflicts)
         return lk_format("Lanes of a warp that go to different words of one bank take turns. Pad "
-                         "the rows of the tile, or swizzle them, as the lesson says.");
+                         "the rows of the tile, or swizzle them, as in the lesson.");
     if (blocks > 1 && times > 0.4 * blocks)
         return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
                          "do all of it? A block has its own part: %s.",

@@ -224,7 +224,7 @@ static json_t *counters_json(const struct learn_verdict *verdict)
     return list;
 }
 
-static json_t *gain_json(const struct learn_gain *gain)
+json_t *learn_gain_json(const struct learn_gain *gain)
 {
     char text[32];
     json_t *object = json_pack("{ss sb}", "size", gain->size, "is_given", gain->is_given);
@@ -255,7 +255,7 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
     if (verdict->seed)
         json_object_set_new(object, "seed", json_integer((json_int_t)verdict->seed));
     if (verdict->gain.size)
-        json_object_set_new(object, "gain", gain_json(&verdict->gain));
+        json_object_set_new(object, "gain", learn_gain_json(&verdict->gain));
     if (verdict->printed)
         json_object_set_new(object, "printed", json_string(verdict->printed));
     if (verdict->gpu_name[0])

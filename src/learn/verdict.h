@@ -85,6 +85,7 @@ void verdict_finish(struct learn_verdict *verdict, const char *shown);
 
 void learn_verdict_free(struct learn_verdict *verdict);
 json_t *learn_verdict_json(const struct learn_verdict *verdict);
+json_t *learn_gain_json(const struct learn_gain *gain);           /* as in a verdict */
 json_t *learn_messages_json(const struct learn_verdict *verdict); /* [{"line", "text", "detail"}] */
 
 #endif
