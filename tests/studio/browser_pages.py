@@ -285,7 +285,7 @@ def dark_and_light(browser):
         if browser.script("return document.documentElement.dataset.shown") != theme:
             browser.click("#theme")
         same(browser.script("return document.documentElement.dataset.shown"), theme, "a click")
-        for path in ("/", LESSON, "/progress", "/library/transpose", "/interactive/banks",
+        for path in ("/", LESSON, "/progress", "/library/transpose", "/interactive/banks", "/nothing",
                      f"/profile?exercise={COALESCED}"):
             browser.go(path)
             if path == LESSON:
