@@ -16,7 +16,7 @@
 enum {
     LEARN_ARGUMENTS = 16,
     LEARN_LIMITS = 8,
-    LEARN_RULES = 4,
+    LEARN_RULES = 6,
     LEARN_HINTS = 3,
     LEARN_CONSTANTS = 6
 };

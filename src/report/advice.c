@@ -209,8 +209,8 @@ static bool is_rewrite(const struct advice *advice)
            strcmp(advice->rule, "no-tensor-cores") == 0;
 }
 
-/* Two indices are swapped before a line is rewritten with tiles: it is less work, and what remains to
- * gain is seen only then. */
+/* Two indices are swapped before a line is rewritten with tiles: it is less work, and what remains
+ * to gain is seen only then. */
 static void put_swaps_first(struct advice *found, unsigned count)
 {
     for (unsigned i = 1; i < count; i++) {
