@@ -23,7 +23,7 @@ def find():
     if asked:
         if shutil.which(asked):
             return asked
-        raise Trouble(f"LOCKSTEP says {asked}, and there is no such program")
+        raise Trouble(f"LOCKSTEP names {asked}, and there is no such program")
     above = Path(__file__).resolve().parents[2]  # the source tree, or share/lockstep
     for place in ("lockstep", above / "build/lockstep", above.parent.parent / "bin/lockstep"):
         if shutil.which(place):

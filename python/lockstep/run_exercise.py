@@ -142,7 +142,7 @@ class Gate:
     def look_at(self, array):
         if array.size <= self.MOST_CONSTANTS or any(self.is_from(array, *each) for each in self.inputs):
             return
-        raise OnTheCPU("what is copied to the GPU here is none of the inputs: let the GPU compute it")
+        raise OnTheCPU("this copies something to the GPU that is not an input: let the GPU compute it")
 
     def is_from(self, array, given, original):
         if self.numpy.shares_memory(array, given):  # turned round, it is a result

@@ -172,6 +172,9 @@ static bool write_stubs(struct lk_arena *arena, const char *folder, unsigned whe
     return fine;
 }
 
+/* Shown beside a wrong result: verdict_add_unset. */
+#define UNSET_WARNINGS "-Wuninitialized", "-Wsometimes-uninitialized"
+
 /* The function becomes a kernel where it is defined: its name and a '(' bring the attribute along.
  * A parameter or a variable of that name, without a '(', stays what it is. */
 static void c_command(struct lk_arena *arena, const char *clang,
@@ -190,6 +193,7 @@ static void c_command(struct lk_arena *arena, const char *clang,
         "-S",
         "-gline-tables-only",
         "-fno-color-diagnostics",
+        UNSET_WARNINGS,
         lk_arena_printf(arena, "-march=sm_%s", ptx->arch),
         lk_arena_printf(arena, "-D%s(...)=__attribute__((nvptx_kernel)) %s(__VA_ARGS__)",
                         exercise->kernel, exercise->kernel),
@@ -262,6 +266,9 @@ enum learn_stage learn_compile(const struct learn_grader *grader,
         lk_list_add(&words, lk_arena_printf(arena, "-I%s/c", folder));
         /* A store through NULL is a mistake to be shown, not a reason to drop the code. */
         lk_list_add(&words, "-fno-delete-null-pointer-checks");
+        static const char *const warnings[] = {UNSET_WARNINGS};
+        for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+            lk_list_add(&words, warnings[i]);
     }
     if (fine && grader_uses_nvcc(grader, exercise))
         fine = nvcc_names_are_plain(&words, NULL, said);
@@ -274,7 +281,9 @@ enum learn_stage learn_compile(const struct learn_grader *grader,
                                      .interrupted = grader->interrupted};
         enum host_end how = host_run_limited(&command, &limits, &status);
         fine = how == HOST_ENDED && status == 0;
-        if (!fine)
+        if (fine)
+            *said = read_log(log, path, shown);
+        else
             *said = explain(&command, &limits, how, status, read_log(log, path, shown), shown);
     }
     lk_list_free(&words);

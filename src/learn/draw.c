@@ -2,7 +2,9 @@
  * draw.c: draws sizes from the ranges of a lesson's "hidden", or from what its listed sizes span:
  * whole numbers between a parameter's smallest and largest value, in steps of what divides all of
  * them, and no more work than the largest listed size; anything else is one of the listed values.
- * The last size that is drawn goes beyond the largest listed value, in one extent.
+ * The last of these goes beyond the largest listed value, in one extent. Behind them come far
+ * sizes: one for each extent, which is 2 to 16 times the largest listed value there, as far as the
+ * machine's time allows.
  */
 #include "learn/draw.h"
 
@@ -20,12 +22,15 @@ struct range {
     bool is_choice; /* one of the listed values, because they have no common step */
 };
 
+enum { MOST_TURNS = 16 }; /* draws that may be in vain, because they are there already */
+
 struct draw {
     struct lk_arena *arena;
     struct learn_problem *problem;
     uint64_t state;
     struct range range[EXPRESSION_VARIABLES];
-    unsigned count; /* of parameters */
+    unsigned count;      /* of parameters */
+    double instructions; /* of the solution's warps, at the measured size; 0: not known */
 };
 
 uint64_t draw_seed(void)
@@ -101,12 +106,17 @@ static double draw_value(struct draw *draw, unsigned parameter, unsigned turn)
     return value == 0 && range->least < 0 ? range->most : value; /* 0 would hide a factor */
 }
 
-/* Largest parameters but `kept` are halved until the work is no more than the listed sizes have. */
-static void reduce(const struct draw *draw, double *value, unsigned kept)
+static double largest_work(const struct draw *draw)
 {
     double most = 0;
     for (unsigned i = 0; i < draw->problem->listed; i++)
         most = fmax(most, work_of(draw, draw->problem->value[i]));
+    return most;
+}
+
+/* Largest parameters but `kept` are halved until the work is no more than `most`. */
+static void reduce(const struct draw *draw, double *value, unsigned kept, double most)
+{
     for (unsigned turn = 0; turn < 64 && work_of(draw, value) > most; turn++) {
         unsigned largest = draw->count;
         for (unsigned i = 0; i < draw->count; i++) {
@@ -125,11 +135,14 @@ static void reduce(const struct draw *draw, double *value, unsigned kept)
     }
 }
 
-/* Does it say how large a buffer is? A scale or a tile does not. */
+/* Does it say how large a buffer is? A scale or a tile does not. In a family, all that have more
+ * than one value are taken for extents. */
 static bool is_extent(const struct draw *draw, unsigned parameter)
 {
     const struct learn_problem *problem = draw->problem;
     const double *value = problem->value[problem->measured];
+    if (problem->family)
+        return true;
     for (unsigned b = 0; b < problem->buffer_count; b++)
         for (unsigned i = 0; i < problem->buffer[b].rank; i++) {
             struct expression_state one = {0}, other;
@@ -143,17 +156,24 @@ static bool is_extent(const struct draw *draw, unsigned parameter)
     return false;
 }
 
-/* One extent becomes up to a quarter larger than the largest listed, so that a kernel cannot end
- * where the listed sizes do. Which one; draw->count if there is none. */
-static unsigned go_beyond(struct draw *draw, double *value)
+/* Extents that vary; their number. */
+static unsigned find_extents(const struct draw *draw, unsigned *extent)
 {
-    unsigned extent[EXPRESSION_VARIABLES], count = 0;
+    unsigned count = 0;
     for (unsigned i = 0; i < draw->count; i++) {
         const struct range *range = &draw->range[i];
         if (!range->is_choice && is_whole(range->step) && range->least >= 0 &&
             range->least < range->most && is_extent(draw, i))
             extent[count++] = i;
     }
+    return count;
+}
+
+/* One extent becomes up to a quarter larger than the largest listed, so that a kernel cannot end
+ * where the listed sizes do. Which one; draw->count if there is none. */
+static unsigned go_beyond(struct draw *draw, double *value)
+{
+    unsigned extent[EXPRESSION_VARIABLES], count = find_extents(draw, extent);
     if (!count)
         return draw->count;
     unsigned chosen = extent[next(draw) % count];
@@ -163,12 +183,18 @@ static unsigned go_beyond(struct draw *draw, double *value)
     return chosen;
 }
 
+/* A family's enumerations have words for their values. */
 static const char *print_line(const struct draw *draw, const double *value)
 {
+    const struct zoo_family *family = draw->problem->family;
     struct lk_buf line = {0};
-    for (unsigned i = 0; i < draw->count; i++)
-        lk_buf_printf(&line, "%s%s=%.10g", i ? " " : "", draw->problem->names.variable[i],
-                      value[i]);
+    for (unsigned i = 0; i < draw->count; i++) {
+        lk_buf_printf(&line, "%s%s=", i ? " " : "", draw->problem->names.variable[i]);
+        if (family && family->parameters[i].words)
+            lk_buf_printf(&line, "%s", family->parameters[i].words[(int)value[i]]);
+        else
+            lk_buf_printf(&line, "%.10g", value[i]);
+    }
     const char *kept = lk_arena_printf(draw->arena, "%s", line.data);
     lk_buf_free(&line);
     return kept;
@@ -269,25 +295,24 @@ static bool read_ranges(struct draw *draw, const char *line, char **message)
     return true;
 }
 
-/* The ranges of a line of the lesson's "hidden", or those that the listed sizes span. */
-static bool take_ranges(struct draw *draw, size_t number, char **message)
+/* The ranges of a line of the lesson's "hidden" or "far", over those that the listed sizes span. */
+static bool take_ranges(struct draw *draw, json_t *lines, size_t number, char **message)
 {
-    json_t *hidden = draw->problem->hidden;
     for (unsigned i = 0; i < draw->count; i++)
         draw->range[i] = listed_range(draw->problem, i);
-    if (!hidden)
+    if (!lines)
         return true;
-    const char *line = json_string_value(json_array_get(hidden, number));
+    const char *line = json_string_value(json_array_get(lines, number));
     if (line)
         return read_ranges(draw, line, message);
-    *message = lk_format("\"hidden\" must be a list of texts such as \"n=1..3000\"");
+    *message = lk_format("\"hidden\" and \"far\" must be lists of texts such as \"n=1..3000\"");
     return false;
 }
 
 static bool choose_ranges(struct draw *draw, char **message)
 {
     size_t lines = json_array_size(draw->problem->hidden);
-    return take_ranges(draw, lines ? next(draw) % lines : 0, message);
+    return take_ranges(draw, draw->problem->hidden, lines ? next(draw) % lines : 0, message);
 }
 
 /* For a size near the measured one: of several lines that which it is of, for what depends on each
@@ -297,7 +322,7 @@ static bool choose_measured(struct draw *draw, char **message)
     size_t lines = json_array_size(draw->problem->hidden);
     const double *value = draw->problem->value[draw->problem->measured];
     for (size_t line = 0; lines > 1 && line < lines; line++) {
-        if (!take_ranges(draw, line, message))
+        if (!take_ranges(draw, draw->problem->hidden, line, message))
             return false;
         bool holds = true;
         for (unsigned i = 0; i < draw->count; i++)
@@ -308,12 +333,78 @@ static bool choose_measured(struct draw *draw, char **message)
     return choose_ranges(draw, message);
 }
 
-bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t seed,
-                char **message)
+/* Far sizes -----------------------------------------------------------------------------------*/
+
+/* The most work of a far size: what takes the solution so many instructions of warps, some
+ * hundredths of a second. Where nobody knows what it takes: twice the largest listed size's. */
+#define FAR_INSTRUCTIONS 100000.0
+
+static double far_work(const struct draw *draw)
 {
-    struct draw draw = {.arena = arena, .problem = problem, .state = seed * 0x2545f4914f6cdd1du};
+    const struct learn_problem *problem = draw->problem;
+    return draw->instructions > 0 ? FAR_INSTRUCTIONS / draw->instructions *
+                                        work_of(draw, problem->value[problem->measured])
+                                  : 2 * largest_work(draw);
+}
+
+/* 2 to 16 times the largest listed value, all powers as likely; less where that is too much work
+ * with all other parameters at their least. turn 1: others are large too, and the work is the most
+ * that is affordable, so that an index of 16 bits does not last. */
+static void add_far(struct draw *draw, unsigned extent, unsigned turn, uint64_t seed)
+{
+    const struct range *range = &draw->range[extent];
+    double value[EXPRESSION_VARIABLES] = {0}, most = far_work(draw);
+    for (unsigned i = 0; i < draw->count; i++)
+        value[i] = draw_value(draw, i, turn);
+    double factor = exp2(1 + 3 * (double)(next(draw) % 1000) / 1000);
+    value[extent] = range->step * floor(range->most * factor / range->step) +
+                    range->step * (double)(next(draw) % 7);
+    reduce(draw, value, extent, most);
+    double over = work_of(draw, value) / most;
+    if (turn && over < 1)
+        value[extent] = fmin(16 * range->most - range->step * (double)(next(draw) % 31),
+                             range->step * floor(value[extent] / over / range->step));
+    if (over > 1)
+        value[extent] = range->step * floor(value[extent] / over / range->step);
+    value[extent] = fmax(value[extent], range->most + range->step);
+    add(draw, value, seed);
+}
+
+/* A lesson with ranges of its own gives those of far sizes too, since parameters depend on each
+ * other there or have a largest value: one size for each line of "far". */
+static bool add_far_sizes(struct draw *draw, uint64_t seed, char **message)
+{
+    struct learn_problem *problem = draw->problem;
+    unsigned extent[EXPRESSION_VARIABLES];
+    problem->first_far = problem->size_count;
+    if (problem->far) {
+        for (size_t line = 0; line < json_array_size(problem->far) && line < LEARN_FAR; line++) {
+            double value[EXPRESSION_VARIABLES] = {0};
+            if (!take_ranges(draw, problem->far, line, message))
+                return false;
+            for (unsigned i = 0; i < draw->count; i++)
+                value[i] = draw_value(draw, i, 1);
+            add(draw, value, seed + line);
+        }
+        return true;
+    }
+    if (problem->hidden)
+        return true;
+    unsigned count = find_extents(draw, extent);
+    for (unsigned i = 0; i < count && i < LEARN_FAR; i++)
+        add_far(draw, extent[i], i == 0, seed + i);
+    return true;
+}
+
+bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double instructions,
+                uint64_t seed, char **message)
+{
+    struct draw draw = {.arena = arena,
+                        .problem = problem,
+                        .state = seed * 0x2545f4914f6cdd1du,
+                        .instructions = instructions};
     draw.count = problem->names.variable_count;
-    problem->size_count = problem->listed;
+    problem->size_count = problem->first_far = problem->listed;
     seed += LESSON_LISTED_SEED; /* never the values of the listed sizes */
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)
@@ -321,8 +412,8 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
     if (!choose_measured(&draw, message))
         return false;
     add_near(&draw, seed + 1);
-    for (unsigned turn = 0; turn < 16 && problem->size_count < problem->listed + LEARN_DRAWN;
-         turn++) {
+    for (unsigned turn = 0;
+         turn < MOST_TURNS && problem->size_count < problem->listed + LEARN_DRAWN; turn++) {
         double value[EXPRESSION_VARIABLES] = {0};
         if (!choose_ranges(&draw, message))
             return false;
@@ -332,8 +423,8 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
         if (!problem->hidden && problem->size_count == problem->listed + LEARN_DRAWN - 1)
             kept = go_beyond(&draw, value);
         if (!problem->hidden)
-            reduce(&draw, value, kept);
+            reduce(&draw, value, kept, largest_work(&draw));
         add(&draw, value, seed + 2 + turn);
     }
-    return true;
+    return add_far_sizes(&draw, seed + 2 + MOST_TURNS, message);
 }

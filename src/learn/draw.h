@@ -10,10 +10,11 @@
 /* A seed from the system's randomness; never 0. */
 uint64_t draw_seed(void);
 /* Adds sizes to problem, a copy of the lesson's: one that is a little smaller than the measured
- * one, and others at random. The values of those and of the measured one come from seed; those of
- * the other listed sizes stay, so that they can be worked out by hand. False and a malloc'd message
- * if the lesson's "hidden" is wrong. */
-bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t seed,
-                char **message);
+ * one, others at random, and some that are far beyond. instructions: of the solution's warps at the
+ * measured size, 0 if not known: it limits how far. The values of those and of the measured one
+ * come from seed; those of the other listed sizes stay, so that they can be worked out by hand.
+ * False and a malloc'd message if the lesson's "hidden" or "far" is wrong. */
+bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double instructions,
+                uint64_t seed, char **message);
 
 #endif

@@ -27,6 +27,9 @@
 
 /* An exercise is small: a kernel that runs this many without finishing a block, or this long, does
  * not end. */
+/* What registers and memory hold before they are written: on a GPU, anything. As a float it is 13
+ * million, which neither a sum nor a maximum hides, as 0 or a NaN would. */
+#define UNWRITTEN "LOCKSTEP_POISON=75"
 #define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=5000000"
 enum { SECONDS = 20, MIB = 1024 };
 
@@ -117,6 +120,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                    "LOCKSTEP_TRACE=blocks:0-0,warps:0-3,records:2048",
                                    replay,
                                    WARP_INSTRUCTIONS,
+                                   UNWRITTEN,
                                    "LOCKSTEP_REGISTERS=estimated", /* a learner waits */
                                    "LOCKSTEP_SCHEDULE",
                                    NULL};
@@ -431,14 +435,7 @@ static void run_large(struct job *job)
     if (yours == LARGE_UNKNOWN)
         return;
     verdict->totals.large_us = yours;
-    verdict->gain =
-        (struct learn_gain){.size = exercise->problem.large,
-                            .before_us = exercise->before_us,
-                            .yours_us = yours,
-                            .best_us = exercise->best.large_us,
-                            .work = large_work(exercise),
-                            .is_flops = exercise->work_is_flops,
-                            .is_given = strcmp(exercise->before, learn_given(exercise)) == 0};
+    verdict->gain = large_gain(exercise, yours);
     totals_check_large(exercise, verdict);
 }
 
@@ -506,8 +503,10 @@ static void compile_and_run(struct job *job)
         verdict_take_compiler(verdict, said, job->shown);
         verdict_stop(verdict, stopped ? LEARN_BROKEN : end, first_line(verdict));
     } else {
-        free(said);
         read_results(job);
+        if (verdict->stage == LEARN_WRONG && said)
+            verdict_add_unset(verdict, said, job->shown);
+        free(said);
     }
 }
 
@@ -530,7 +529,8 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
     double begin = lk_seconds();
     job.seed = grader->seed ? grader->seed : draw_seed();
     forget_other_gpu(grader, &drawn);
-    bool fine = draw_sizes(arena, &drawn.problem, job.seed, &message);
+    bool fine = draw_sizes(arena, &drawn.problem, drawn.best.value[LEARN_TOTAL_warp_instructions],
+                           job.seed, &message);
     *verdict = (struct learn_verdict){.sizes = drawn.problem.size_count, .seed = job.seed};
     job.folder = fine ? host_temporary_folder("learn", &message) : NULL;
     if (job.folder) {

@@ -91,6 +91,17 @@ double large_work(const struct learn_exercise *exercise)
     return work;
 }
 
+struct learn_gain large_gain(const struct learn_exercise *exercise, double us)
+{
+    return (struct learn_gain){.size = exercise->problem.large,
+                               .before_us = exercise->before_us,
+                               .yours_us = us,
+                               .best_us = exercise->best.large_us,
+                               .work = large_work(exercise),
+                               .is_flops = exercise->work_is_flops,
+                               .is_given = strcmp(exercise->before, learn_given(exercise)) == 0};
+}
+
 static double read_time(const struct learn_exercise *exercise, const char *path,
                         struct learn_totals *totals)
 {

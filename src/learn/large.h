@@ -18,5 +18,7 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
 
 /* FLOPs or bytes of the large size, as the lesson's "work" says; 0 if it does not. */
 double large_work(const struct learn_exercise *exercise);
+/* A time of the large size beside that of the kernel before it and the solution's. */
+struct learn_gain large_gain(const struct learn_exercise *exercise, double us);
 
 #endif

@@ -16,12 +16,18 @@
 enum {
     LEARN_ARGUMENTS = 16,
     LEARN_LIMITS = 8,
-    LEARN_RULES = 4,
+    LEARN_RULES = 6,
     LEARN_HINTS = 3,
     LEARN_CONSTANTS = 6
 };
-/* Sizes that a lesson lists, those that are drawn for a check, and with the large one all. */
-enum { LEARN_SIZES = 16, LEARN_DRAWN = 3, LEARN_ALL_SIZES = LEARN_SIZES + LEARN_DRAWN + 1 };
+/* Sizes that a lesson lists, those that are drawn for a check, those far beyond, and with the large
+ * one all. */
+enum {
+    LEARN_SIZES = 16,
+    LEARN_DRAWN = 3,
+    LEARN_FAR = 3,
+    LEARN_ALL_SIZES = LEARN_SIZES + LEARN_DRAWN + LEARN_FAR + 1
+};
 extern const char *const learn_hint_names[LEARN_HINTS]; /* concept, line, diff */
 
 struct learn_lesson;
@@ -53,10 +59,12 @@ struct learn_problem {
     const struct zoo_family *family;   /* NULL: own */
     const char *size[LEARN_ALL_SIZES]; /* "n=1000 alpha=2.5" */
     unsigned size_count, measured;     /* the size whose counters are checked */
-    unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
+    unsigned listed;    /* the lesson's own; those after them are drawn for each check: draw.c */
+    unsigned first_far; /* from here on they are far beyond what is listed */
     uint64_t
         seed[LEARN_ALL_SIZES]; /* of their values; LESSON_LISTED_SEED: as the lesson has them */
     json_t *hidden;            /* ranges to draw sizes from; NULL: from what is listed */
+    json_t *far;               /* ranges of sizes beyond those; NULL: 2 to 16 times the largest */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
     struct expression_names names; /* parameters and buffers */
     double value[LEARN_ALL_SIZES][EXPRESSION_VARIABLES];
@@ -182,6 +190,8 @@ bool lesson_read_figures(struct lesson_reader *reader, struct learn_lesson *less
 const char *learn_figures_name(const struct learn_exercise *exercise);
 /* Further parameters of a problem, as one of its size lines has them: lesson_problem.c. */
 bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line);
+/* "far", if it is there: ranges of sizes beyond the listed ones. */
+bool lesson_read_far(struct lesson_reader *reader, json_t *object, struct learn_problem *problem);
 /* One question of a quiz: lesson.c. */
 bool lesson_read_question(struct lesson_reader *reader, json_t *object,
                           struct learn_question *question);

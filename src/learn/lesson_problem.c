@@ -69,12 +69,22 @@ bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem
     return true;
 }
 
+bool lesson_read_far(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *far = reader_array(reader, object, "far", false);
+    if (far)
+        problem->far = far;
+    if (json_array_size(far) > LEARN_FAR)
+        return reader_fail(reader, "far", "must be at most %d lines", LEARN_FAR);
+    return !reader->error;
+}
+
 /* The large size is checked here, and kept as text: only its time is ever asked for. */
 static bool read_large(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
     problem->large = reader_text(reader, object, "large", false);
     problem->hidden = reader_array(reader, object, "hidden", false);
-    if (reader->error || !problem->large)
+    if (!lesson_read_far(reader, object, problem) || !problem->large)
         return !reader->error;
     bool fine = lesson_add_size(reader, problem, problem->large);
     problem->size_count = problem->listed;
@@ -280,7 +290,7 @@ static bool read_family(struct lesson_reader *reader, json_t *object, struct lea
     char *message;
     const char *name = reader_text(reader, object, "family", true);
     struct zoo_buffer shape[ZOO_BUFFERS];
-    if (!name || !reader_keys(reader, object, "family sizes measured hidden large"))
+    if (!name || !reader_keys(reader, object, "family sizes measured hidden far large"))
         return false;
     if (!zoo_find(name, &problem->family, &variant, &message) || variant) {
         reader_fail(reader, "family", "'%s' is not a family", name);
@@ -305,7 +315,7 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
     if (json_object_get(object, "family"))
         return read_family(reader, object, problem);
     if (!reader_keys(reader, object,
-                     "sizes measured hidden large buffers steps reference tolerance floor"))
+                     "sizes measured hidden far large buffers steps reference tolerance floor"))
         return false;
     tolerance = json_object_get(object, "tolerance");
     if (tolerance && !json_is_number(tolerance))

@@ -44,10 +44,10 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
 }
 
 /* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
- * Drawn ones are mostly small, so that the few larger ones count wherever they are, and an eighth
- * of them are zeros, 32 in a row. */
+ * Drawn ones are mostly small, so that the few larger ones, one of `rare`, count wherever they are,
+ * and an eighth of them are zeros, 32 in a row. */
 enum { RUN = 32, RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
-static double quarters(uint64_t seed, unsigned stream, size_t i)
+static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
 {
     uint64_t random = zoo_random(seed, stream, i);
     double value = (double)(random % 64) - 32;
@@ -55,7 +55,7 @@ static double quarters(uint64_t seed, unsigned stream, size_t i)
         return value;
     if (zoo_random(~seed, stream, i / RUN) % RUNS_OF_ZEROS == 0)
         return 0;
-    return (random >> 32) % RARE == 0 ? value : (double)(random % 16) - 8;
+    return (random >> 32) % rare == 0 ? value : (double)(random % 16) - 8;
 }
 
 /* Quarters between -8 and 8 fit a kernel that counts in whole quarters, keeps its sums in 16 bits
@@ -95,8 +95,8 @@ static enum change change_of(const struct learn_problem *problem, unsigned size,
         inputs += is_one;
         before += is_one && i < buffer;
     }
-    if (!loud_bits(problem->buffer[buffer].type))
-        return UNCHANGED;
+    if (!loud_bits(problem->buffer[buffer].type) || size >= problem->first_far)
+        return UNCHANGED; /* sums are long there, and have to stay exact */
     bool may_be = size == problem->measured || size == problem->listed;
     return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
 }
@@ -134,8 +134,10 @@ static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stre
     enum zoo_type type = buffer->type;
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
                     type == ZOO_E4M3 || type == ZOO_E5M2;
+    size_t rare =
+        row / 2 > RARE ? row / 2 : RARE; /* in a long row a few, which may be at its end */
     for (size_t i = 0; i < count; i++) {
-        double value = is_float ? quarters(seed, stream, i) : whole(type, seed, stream, i);
+        double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
         if (is_float && how != UNCHANGED)
             value = changed(how, type, seed, stream, row, i, value);
         zoo_put(type, data, i, is_float ? value / 4 * buffer->times : value);

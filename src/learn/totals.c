@@ -151,7 +151,7 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
                          mine->lanes, best->lanes);
     if (total == LEARN_TOTAL_bank_conflicts)
         return lk_format("Lanes of a warp that go to different words of one bank take turns. Pad "
-                         "the rows of the tile, or swizzle them, as the lesson says.");
+                         "the rows of the tile, or swizzle them, as in the lesson.");
     if (blocks > 1 && times > 0.4 * blocks)
         return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
                          "do all of it? A block has its own part: %s.",
@@ -326,7 +326,7 @@ void totals_check_large(const struct learn_exercise *exercise, struct learn_verd
                             learn_duration(theirs, best));
     else
         verdict_add_message(verdict, 0,
-                            "for %s it was stopped after 2 million instructions of one block; the "
+                            "for %s it was stopped after 2 million instructions; the "
                             "solution takes %s",
                             exercise->problem.large, learn_duration(theirs, best));
     verdict_stop(verdict, LEARN_LIMIT, 0);

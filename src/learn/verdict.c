@@ -116,6 +116,19 @@ void verdict_take_compiler(struct learn_verdict *verdict, char *said, const char
     verdict->text = said;
 }
 
+void verdict_add_unset(struct learn_verdict *verdict, const char *said, const char *shown)
+{
+    char *copy = strdup(said), *place = NULL;
+    for (char *row = strtok_r(copy, "\n", &place); row; row = strtok_r(NULL, "\n", &place)) {
+        const char *words = row;
+        unsigned line = 0;
+        bool is_unset = strstr(row, "uninitialized") || strstr(row, "before its value is set");
+        if (is_unset && read_place(row, shown, &line, &words) && strstr(words, "warning"))
+            verdict_add_message(verdict, line, "%.*s", (int)strcspn(words, "["), words);
+    }
+    free(copy);
+}
+
 /* The whole -------------------------------------------------------------------------------------*/
 
 static void print_message(struct lk_buf *text, const char *shown,
@@ -211,7 +224,7 @@ static json_t *counters_json(const struct learn_verdict *verdict)
     return list;
 }
 
-static json_t *gain_json(const struct learn_gain *gain)
+json_t *learn_gain_json(const struct learn_gain *gain)
 {
     char text[32];
     json_t *object = json_pack("{ss sb}", "size", gain->size, "is_given", gain->is_given);
@@ -242,7 +255,7 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
     if (verdict->seed)
         json_object_set_new(object, "seed", json_integer((json_int_t)verdict->seed));
     if (verdict->gain.size)
-        json_object_set_new(object, "gain", gain_json(&verdict->gain));
+        json_object_set_new(object, "gain", learn_gain_json(&verdict->gain));
     if (verdict->printed)
         json_object_set_new(object, "printed", json_string(verdict->printed));
     if (verdict->gpu_name[0])

@@ -78,11 +78,14 @@ void verdict_add_detail(struct learn_verdict *verdict, const char *format, ...)
 /* Takes what a compiler printed, "SHOWN:LINE:COLUMN: error: .." (clang) or "SHOWN(LINE): .."
  * (nvcc), as the text and as messages. */
 void verdict_take_compiler(struct learn_verdict *verdict, char *said, const char *shown);
+/* Of what it printed, the warnings about variables that are used without a value, as messages. */
+void verdict_add_unset(struct learn_verdict *verdict, const char *said, const char *shown);
 /* The text from the messages, unless the compiler gave it. */
 void verdict_finish(struct learn_verdict *verdict, const char *shown);
 
 void learn_verdict_free(struct learn_verdict *verdict);
 json_t *learn_verdict_json(const struct learn_verdict *verdict);
+json_t *learn_gain_json(const struct learn_gain *gain);           /* as in a verdict */
 json_t *learn_messages_json(const struct learn_verdict *verdict); /* [{"line", "text", "detail"}] */
 
 #endif

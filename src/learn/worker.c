@@ -324,7 +324,8 @@ static bool choose_sizes(struct lk_arena *arena, struct learn_exercise *exercise
     struct learn_problem *problem = &exercise->problem;
     struct lesson_reader reader = {.arena = arena, .path = "lesson.json"};
     if (seed)
-        return draw_sizes(arena, problem, seed, message);
+        return draw_sizes(arena, problem, exercise->best.value[LEARN_TOTAL_warp_instructions], seed,
+                          message);
     problem->size_count = problem->measured = 0;
     bool fine = problem->large && lesson_add_size(&reader, problem, problem->large);
     problem->listed = 0;

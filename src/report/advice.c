@@ -203,6 +203,30 @@ static int most_gain_first(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
+static bool is_rewrite(const struct advice *advice)
+{
+    return strcmp(advice->rule, "redundant-loads") == 0 ||
+           strcmp(advice->rule, "no-tensor-cores") == 0;
+}
+
+/* Two indices are swapped before a line is rewritten with tiles: it is less work, and what remains
+ * to gain is seen only then. */
+static void put_swaps_first(struct advice *found, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        unsigned to = i;
+        if (strcmp(found[i].rule, "uncoalesced") != 0)
+            continue;
+        for (unsigned j = 0; j < i && to == i; j++)
+            if (is_rewrite(&found[j]) && found[j].source == found[i].source &&
+                found[j].line == found[i].line)
+                to = j;
+        struct advice swap = found[i];
+        memmove(&found[to + 1], &found[to], (i - to) * sizeof *found);
+        found[to] = swap;
+    }
+}
+
 /* Launches of the same kernel in the same shape, and one of those before with the same counters:
  * it has the same advice. */
 static unsigned repeats_of(const struct profile *profile, unsigned index,
@@ -244,6 +268,7 @@ static void find_for(struct profile *profile, unsigned index)
     }
     if (context.count > 0)
         qsort(context.found, context.count, sizeof(*context.found), most_gain_first);
+    put_swaps_first(context.found, context.count);
     launch->advice = lk_arena_dup(profile->arena, context.found ? (void *)context.found : "",
                                   context.count * sizeof(*context.found));
     launch->advice_count = context.count;

@@ -378,9 +378,11 @@ static void choose_sample(struct simt_launch_state *state)
     const struct simt_machine *machine = state->machine;
     if (!state->watch)
         return;
-    if (machine->options.sample_blocks && machine->options.sample_blocks + 4 < state->block_count) {
+    if (machine->options.sample_blocks) { /* of a small grid all, unless they run for too long */
         uint64_t left_over = machine->options.sample_blocks % state->cluster_size;
-        state->sampled = machine->options.sample_blocks - left_over;
+        state->sampled = machine->options.sample_blocks + 4 < state->block_count
+                             ? machine->options.sample_blocks - left_over
+                             : state->block_count;
         state->sample_instructions = machine->options.sample_instructions;
     } else if (state->launch->sample_instructions && state->watch != machine->watch &&
                !state->launch->cooperative && !state->code->meets_blocks &&

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "host/files.h"
+#include "learn/large.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +34,20 @@ static bool need_folder(struct studio_request *request, struct studio_reply *rep
     return request->studio->folder != NULL;
 }
 
+/* The progress file keeps the large size's time among the counters. It is shown as in a verdict,
+ * beside figures.json, which is of an H200. */
+static void tell_gain(const struct studio *studio, const struct learn_exercise *exercise,
+                      json_t *last)
+{
+    json_t *counters = json_object_get(last, "counters");
+    double us = json_number_value(json_object_get(counters, "large_us"));
+    json_object_del(counters, "large_us");
+    if (us <= 0 || !exercise->problem.large || strcmp(studio->options.grader.gpu, "sim:h200") != 0)
+        return;
+    struct learn_gain gain = large_gain(exercise, us);
+    json_object_set_new(last, "gain", learn_gain_json(&gain));
+}
+
 /* The learner's file as it is now. */
 void studio_api_file(struct studio_request *request, struct studio_reply *reply)
 {
@@ -51,6 +66,7 @@ void studio_api_file(struct studio_request *request, struct studio_reply *reply)
     learner_version(text, version);
     lk_replace_bad_utf8(text);
     json_t *last = learn_progress_last(progress, exercise);
+    tell_gain(request->studio, exercise, last);
     struct learn_state state = learn_progress_state(progress, exercise);
     reply_json(
         reply, 200,

@@ -102,7 +102,9 @@ void reply_refusal(struct studio_reply *reply, unsigned status, const char *form
         "content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">" /* asks for none */
         "<title>Lockstep</title>%s<main><h1>Lockstep studio</h1>"
         "<p id=\"refusal\">",
-        status == 404 ? "<link rel=\"stylesheet\" href=\"/web/style.css\">" : "");
+        status == 404 ? "<script src=\"/web/theme.js\"></script>"
+                        "<link rel=\"stylesheet\" href=\"/web/style.css\">"
+                      : ""); /* a browser that is refused gets no files either */
     lk_buf_html(&reply->body, text.data);
     lk_buf_printf(&reply->body, "</p>\n%s</main>\n",
                   status == 404 ? "<p><a href=\"/\">The course</a> \302\267 "

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Kernels that try to pass without doing what the exercise asks: tests/learn/gaming/EXERCISE.HOW.cu.
-# The first line of each is "// expect: REGEX", of the verdict. Sizes and values are those of one seed,
-# of three with LOCKSTEP_TEST_ALL=yes, so that a run is like the last one.
+# The first line of each is "// expect: REGEX", of the verdict. Those of tests/learn/honest do what it
+# asks in another way than the solution, and have to pass. Sizes and values are those of one seed, of
+# three with LOCKSTEP_TEST_ALL=yes, so that a run is like the last one.
 set -u
 . tests/expect.sh
 work=$(mktemp -d)
@@ -16,6 +17,13 @@ for file in tests/learn/gaming/*.cu; do
     for seed in 1 ${LOCKSTEP_TEST_ALL:+2 3}; do
         expect "gaming-$kernel-$seed" 1 "$(sed -n '1s,^// expect: ,,p' "$file")" \
             $learn check "${kernel%%.*}" --file "$file" --seed $seed
+    done
+done
+
+for file in tests/learn/honest/*.cu; do
+    kernel=$(basename "$file" .cu)
+    for seed in 1 ${LOCKSTEP_TEST_ALL:+2 3}; do
+        expect "honest-$kernel-$seed" 0 'passed' $learn check "${kernel%%.*}" --file "$file" --seed $seed
     done
 done
 
@@ -39,6 +47,22 @@ changed week3/day6_tiled_attention tiled_attention no_largest 's/float larger = 
     'wrong result for queries=3 keys=40 scale=0.5: .*nan'
 changed week4/day7_production layer no_largest 's/larger = fmaxf(m, s)/larger = 0/; s/m = -INFINITY/m = 0/' 'wrong result for batch=2 keys=5 scale=0.03125: .*nan'
 changed week4/day7_production add_norm no_epsilon 's/ + 0.00001f//' 'wrong result for rows=100 cols=1: out'
+# Right for all sizes that are listed and some beyond, but not for all
+changed week1/day2_same_on_gpu stay to_20 's/s < steps/s < min(steps, 20)/' 'wrong result for n=[0-9]+ steps=[0-9]+: y'
+changed week1/day3_how_gpus_work lanes to_400 's/r < rows/r < min(rows, 400)/' 'wrong result for rows=[0-9]{3,} cols=[0-9]+: y.400'
+changed week2/day1_profiling hot_line to_600 's/top + threadIdx.x < rows/& \&\& top < 600/' 'wrong result for rows=[0-9]{3,} cols=[0-9]+: turned.*never written'
+changed week2/day3_bank_lab row_sums to_256 's/left < cols/left < min(cols, 256)/' 'wrong result for rows=[0-9]+ cols=[0-9]{3,}: sums'
+changed week2/day4_pipelining mirror to_16 's/tile.255 - k./tile[blockIdx.x < 16 ? 255 - k : k]/' 'wrong result for tiles=[0-9]{2,}: out'
+changed week2/day6_tensor_cores fragments to_7 's/p < k;/p < min(k, 112);/' 'wrong result for mt=[0-9] nt=[0-9] kt=[0-9]{2}: c'
+changed week2/day7_gemm hopper unset_sums 's/p > 0 || i > 0/true/' 'wrong result for mt=2 nt=1 kt=1: c.*is 1332'
+changed week3/day3_stable_softmax stable first_512 '22s/c < cols/c < min(cols, 512)/' 'wrong result for rows=[4-6] cols=[0-9]{3,} scale=[48]0: out'
+changed week3/day4_attention causal to_60 's/expf(s.i . n + j. - largest) . sum : 0/(i < 60 ? & : 1.0f \/ (i + 1)) : 0/; s/ : 0 : 1/ : 1/' 'wrong result for n=[0-9]{2,}: p.60'
+changed week3/day6_tiled_attention pv to_96 's/first < keys/first < min(keys, 96)/' 'wrong result for queries=[0-9]+ keys=[0-9]{3,}: out'
+changed week3/day7_flash_attention flash mask_to_96 's/first + lane <= first_query + r ?/first + lane <= first_query + r || first >= 96 ?/' 'wrong result for n=[0-9]{3,} scale=[0-9.]+: out.96'
+changed week4/day1_fp8 worst_error to_200 's/c < cols/c < min(cols, 200)/' 'wrong result for rows=[0-9]+ cols=[0-9]{3,}: error'
+changed week4/day3_int8_int4 int4 to_40 's/float scale = most . 7/float scale = g < 40 ? most \/ 7 : 1/' 'wrong result for groups=[0-9]{2,}: packed.40'
+changed week4/day6_fused_attention scores_fp8 to_100 's/ks.j. . sum/(j < 100 ? ks[j] : ks[0]) * sum/' 'wrong result for keys=[0-9]{3,}: s.10'
+changed week4/day7_production layer to_60 's/j < keys/j < min(keys, 60)/' 'wrong result for batch=1 keys=[0-9]{2,} scale=[0-9.]+: '
 
 # A failure can be repeated: the same seed draws the same sizes and values, another one others.
 cat >"$work/add.cu" <<'CU'

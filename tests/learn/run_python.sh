@@ -114,7 +114,7 @@ fi
 # CuPy: a result that the CPU has computed, sent to the GPU and back
 refuse_cupy() { # EXERCISE NAME, and the file's text
     { printf 'import cupy as cp\n'; cat; } >"$2.py"
-    expect "cupy-$1-$2" 1 "$2.py:3: for [^:]*: what is copied to the GPU here is none of the inputs" \
+    expect "cupy-$1-$2" 1 "$2.py:3: for [^:]*: this copies something to the GPU that is not an input" \
         env LOCKSTEP_PYTHON="$cupy" $learn check "$1" --file "$2.py"
 }
 if [ -n "$cupy" ]; then

@@ -1,9 +1,10 @@
 /*
- * test_draw.c: what is drawn for a check can be drawn again, lies in its ranges, and is not what
- * the lesson lists; and a worker's output is taken apart rightly.
+ * test_draw.c: what is drawn for a check can be drawn again, lies in its ranges or far beyond, and
+ * is not what the lesson lists; and a worker's output is taken apart rightly.
  */
 #include "learn/draw.h"
 #include "learn/log.h"
+#include "learn/reader.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static void test_ranges(void **unused)
         struct lk_arena *arena = lk_arena_create();
         struct learn_problem problem = listed();
         char *message = NULL;
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         assert_int_equal(problem.size_count, 3 + LEARN_DRAWN);
         assert_int_equal(problem.seed[2], seed + 1); /* 1: values of listed sizes */
         assert_int_equal(problem.seed[0], 1);
@@ -74,8 +75,8 @@ static void test_beyond(void **unused)
         problem.buffer[0].extent[0] = expression_parse(arena, "2 * m", &names, &message);
         problem.buffer[0].extent[1] = expression_parse(arena, "n", &names, &message);
         assert_null(message);
-        assert_true(draw_sizes(arena, &problem, seed, &message));
-        const double *last = problem.value[3 + LEARN_DRAWN - 1];
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
+        const double *last = problem.value[3 + LEARN_DRAWN - 1]; /* before those far beyond */
         assert_true(last[0] <= 320 && last[1] <= 80 && last[2] <= 2.5);
         assert_true((last[0] > 256) != (last[1] > 64));
         assert_true(last[0] * last[1] <= 256 * 64);
@@ -85,15 +86,73 @@ static void test_beyond(void **unused)
     lk_arena_destroy(arena);
 }
 
+/* Behind them, one far size for each extent, 2 to 16 times the largest listed value; less where it
+ * would take too long. Extents of a lesson's own "far" are taken from there. */
+static void test_far(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct expression_names names = listed().names;
+    char *message = NULL;
+    unsigned ragged = 0;
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        struct learn_problem problem = listed();
+        problem.buffer_count = 1;
+        problem.buffer[0].rank = 2;
+        problem.buffer[0].extent[0] = expression_parse(arena, "m", &names, &message);
+        problem.buffer[0].extent[1] = expression_parse(arena, "n + 1", &names, &message);
+        assert_true(draw_sizes(arena, &problem, 1000, seed, &message)); /* of 256 * 64 */
+        assert_int_equal(problem.first_far, 3 + LEARN_DRAWN);
+        assert_int_equal(problem.size_count, 3 + LEARN_DRAWN + 2);
+        const double *tall = problem.value[problem.first_far], *wide = tall + EXPRESSION_VARIABLES;
+        assert_true(tall[0] >= 2 * 256 && tall[0] <= 16 * 256 + 96);
+        assert_true(wide[1] >= 2 * 64 && wide[1] <= 16 * 64 + 96);
+        assert_true(fmod(tall[0], 16) == 0 && fmod(wide[1], 16) == 0);
+        ragged += fmod(tall[0], 256) != 0;
+        /* Ten times the budget: as little as is beyond. */
+        assert_true(draw_sizes(arena, &problem, 1000000, seed, &message));
+        assert_true(problem.value[problem.first_far][0] > 256);
+        assert_true(problem.value[problem.first_far][0] <= 272);
+    }
+    assert_true(ragged > 50);
+    struct learn_problem problem = listed();
+    problem.far = json_pack("[ss]", "m=1000..2000 n=1", "m=3 n=70..90");
+    assert_true(draw_sizes(arena, &problem, 0, 5, &message));
+    assert_int_equal(problem.size_count, problem.first_far + 2);
+    assert_true(problem.value[problem.first_far][0] >= 1000 &&
+                problem.value[problem.first_far][1] == 1);
+    assert_true(problem.value[problem.first_far + 1][0] == 3 &&
+                problem.value[problem.first_far + 1][1] >= 70);
+    json_decref(problem.far);
+    lk_arena_destroy(arena);
+}
+
+/* A family has words for some of its parameters, and its sizes are drawn as any other's. */
+static void test_family(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct lesson_reader reader = {.arena = arena, .path = "test"};
+    struct learn_problem problem = {0};
+    char *message = NULL;
+    json_t *object =
+        json_pack("{ss s[ss]}", "family", "transpose", "sizes", "rows=32 cols=64", "rows=5 cols=7");
+    assert_true(lesson_read_problem(&reader, object, &problem));
+    assert_true(draw_sizes(arena, &problem, 0, 3, &message));
+    assert_int_equal(problem.size_count, 2 + LEARN_DRAWN + 2);
+    json_decref(object);
+    lk_arena_destroy(arena);
+}
+
 static void test_again(void **unused)
 {
     (void)unused;
     struct lk_arena *arena = lk_arena_create();
     struct learn_problem first = listed(), again = listed(), other = listed();
     char *message = NULL;
-    assert_true(draw_sizes(arena, &first, 7, &message));
-    assert_true(draw_sizes(arena, &again, 7, &message));
-    assert_true(draw_sizes(arena, &other, 8, &message));
+    assert_true(draw_sizes(arena, &first, 0, 7, &message));
+    assert_true(draw_sizes(arena, &again, 0, 7, &message));
+    assert_true(draw_sizes(arena, &other, 0, 8, &message));
     assert_memory_equal(first.value, again.value, sizeof first.value);
     assert_memory_not_equal(first.value, other.value, sizeof first.value);
     assert_true(draw_seed() != draw_seed() || draw_seed() != draw_seed());
@@ -108,7 +167,7 @@ static void test_hidden(void **unused)
     char *message = NULL;
     problem.hidden = json_pack("[s]", "m=32|64 n=8..24:8");
     for (uint64_t seed = 1; seed < 100; seed++) {
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         for (unsigned i = 4; i < problem.size_count; i++) {
             assert_true(problem.value[i][0] == 32 || problem.value[i][0] == 64);
             assert_true(problem.value[i][1] >= 8 && problem.value[i][1] <= 24);
@@ -119,14 +178,14 @@ static void test_hidden(void **unused)
     json_decref(problem.hidden);
     problem.hidden = json_pack("[ss]", "m=16 n=1..32", "m=256 n=60..64");
     for (uint64_t seed = 1; seed < 100; seed++) {
-        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_true(draw_sizes(arena, &problem, 0, seed, &message));
         assert_true(problem.value[3][0] == 16 || problem.value[3][1] >= 60);
     }
     json_array_clear(problem.hidden);
-    assert_true(draw_sizes(arena, &problem, 1, &message));
+    assert_true(draw_sizes(arena, &problem, 0, 1, &message));
     assert_int_equal(problem.size_count, 3);
     json_array_append_new(problem.hidden, json_string("q=1..2"));
-    assert_false(draw_sizes(arena, &problem, 1, &message));
+    assert_false(draw_sizes(arena, &problem, 0, 1, &message));
     assert_non_null(strstr(message, "'q=1..2'"));
     free(message);
     json_decref(problem.hidden);
@@ -168,8 +227,9 @@ static void test_log(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges), cmocka_unit_test(test_beyond), cmocka_unit_test(test_again),
-        cmocka_unit_test(test_hidden), cmocka_unit_test(test_log),
+        cmocka_unit_test(test_ranges), cmocka_unit_test(test_beyond), cmocka_unit_test(test_far),
+        cmocka_unit_test(test_family), cmocka_unit_test(test_again),  cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ def check_no_lockstep():
                               capture_output=True, text=True)
     for name, changes, wanted in (
             ("none", {"LOCKSTEP": ""}, "there is no program 'lockstep' here: build it"),
-            ("named", {"LOCKSTEP": "/none/lockstep"}, "LOCKSTEP says /none/lockstep, and there is"),
+            ("named", {"LOCKSTEP": "/none/lockstep"}, "LOCKSTEP names /none/lockstep, and there is"),
             ("path", {"LOCKSTEP": "", "PATH": os.path.dirname(os.environ["LOCKSTEP"])}, "hint"),
             ("tree", {"LOCKSTEP": "", "PYTHONPATH": str(ROOT / "python")}, "hint")):
         if name == "tree" and not (ROOT / "build/lockstep").exists():

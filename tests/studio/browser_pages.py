@@ -285,7 +285,7 @@ def dark_and_light(browser):
         if browser.script("return document.documentElement.dataset.shown") != theme:
             browser.click("#theme")
         same(browser.script("return document.documentElement.dataset.shown"), theme, "a click")
-        for path in ("/", LESSON, "/progress", "/library/transpose", "/interactive/banks",
+        for path in ("/", LESSON, "/progress", "/library/transpose", "/interactive/banks", "/nothing",
                      f"/profile?exercise={COALESCED}"):
             browser.go(path)
             if path == LESSON:
@@ -296,6 +296,7 @@ def dark_and_light(browser):
             same(browser.script("return document.documentElement.dataset.shown"), theme, path)
             weak = browser.script(CONTRAST)
             assert not weak, f"{path}, {theme}: {weak[:4]}"
+            assert path != "/nothing" or all("404" in each for each in browser.errors())
         browser.lesson(COALESCED)
         browser.wait_in_frame("coalescing",
                               "document.getElementById('interactive')?.dataset.ready === 'yes'",

@@ -292,6 +292,10 @@ def verdicts(studio, mine):
     expect("passed", passed["passed"] and passed["counters"][0]["kept"] and passed["picture"] and
            passed["next"]["exercise"] == f"{DAY}/saxpy", passed)
     expect("saved", mine.read_text() == SOLUTION)
+    last = studio.get("/api/file", exercise=ADD).json()["last"]
+    expect("last-gain", last["gain"]["size"] == passed["gain"]["size"] and
+           abs(last["gain"]["yours"]["us"] / passed["gain"]["yours"]["us"] - 1) < 0.01 and
+           "large_us" not in last["counters"], last)
     progress = json.loads(command("learn", "progress", "--json").stdout)
     row = [row for row in progress["exercises"] if row["exercise"] == ADD][0]
     expect("same-progress", row["passed"] and row["attempts"] >= 4 and

@@ -1,4 +1,4 @@
-"""Softmax of f16 rows, in f16, with sums that fit: exponentials and their sum are f32."""
+"""Softmax of f16 rows, in f16, with sums that fit: exponentials and sum are f32. Rows have at most 1024 numbers."""
 import triton
 import triton.language as tl
 

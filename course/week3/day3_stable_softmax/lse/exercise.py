@@ -1,4 +1,4 @@
-"""log(sum(exp(x))) of every row, a tile of rows for each program."""
+"""log(sum(exp(x))) of every row, a tile of rows for each program; rows have at most 512 numbers."""
 import triton
 import triton.language as tl
 

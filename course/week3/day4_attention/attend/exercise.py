@@ -1,4 +1,4 @@
-"""softmax(scale * q k^T) v, a program for each query; all its scores are in registers."""
+"""softmax(scale * q k^T) v, a program for each query; all its scores are in registers. There are at most 256 keys."""
 import triton
 import triton.language as tl
 

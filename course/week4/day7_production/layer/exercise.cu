@@ -1,5 +1,6 @@
-// layer: one step of a decoder's attention layer with a compressed cache, for a batch of vectors x of 32 numbers:
-//   h = x / sqrt(mean of x^2 + 1e-5)        q = h wq        o = attention of q over the cache        out = x + o wo
+// layer: one step of a decoder layer with a compressed cache, for a batch of vectors x of 32 numbers. With norm(x) =
+// x / sqrt(mean of x^2 + 1e-5) and silu(u) = u / (1 + exp(-u)):
+//   q = norm(x) wq     o = attention of q over the cache     y = x + o wo     out = y + silu(norm(y) w1) w2
 // The cache is that of day 5; all vectors of the batch use the same one. A block is one warp and has one vector; lane c has its element c.
 //
 // The first two steps are there. Everything after them is missing.
@@ -25,14 +26,20 @@ __device__ float times(float element, const float *w)
         sum += __shfl_sync(0xffffffff, element, p) * w[p * 32 + threadIdx.x];
     return sum;
 }
+/* Divided by the root of the mean of its squares. */
+__device__ float normed(float element)
+{
+    return element / sqrtf(warp_sum(element * element) / 32 + 0.00001f);
+}
 
-__global__ void layer(const float *x, const float *wq, const float *wo, const __nv_fp8_e4m3 *kq, const float *ks,
-                      const unsigned char *vq, const __nv_fp8_e4m3 *vs, float *out, float scale, int keys)
+__global__ void layer(const float *x, const float *wq, const float *wo, const float *w1, const float *w2,
+                      const __nv_fp8_e4m3 *kq, const float *ks, const unsigned char *vq, const __nv_fp8_e4m3 *vs,
+                      float *out, float scale, int keys)
 {
     int lane = threadIdx.x;
     float mine = x[blockIdx.x * 32 + lane];
-    float h = mine / sqrtf(warp_sum(mine * mine) / 32 + 0.00001f);
+    float h = normed(mine);
     float q = times(h, wq) * scale;
-    // TODO: your fused attention over the cache, then times(o, wo), then the residual.
+    // TODO: your fused attention over the cache, times(o, wo), the residual; then the MLP, with norm and residual.
     out[blockIdx.x * 32 + lane] = q;
 }

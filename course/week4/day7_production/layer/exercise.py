@@ -1,5 +1,6 @@
-"""One step of a decoder's attention layer with a compressed cache, for a batch of vectors x of 32 numbers:
-  h = x / sqrt(mean of x^2 + 1e-5)    q = h wq    o = attention of q over the cache    out = x + o wo
+"""One step of a decoder layer with a compressed cache, for a batch of vectors x of 32 numbers. With norm(x) =
+x / sqrt(mean of x^2 + 1e-5) and silu(u) = u / (1 + exp(-u)):
+  q = norm(x) wq    o = attention of q over the cache    y = x + o wo    out = y + silu(norm(y) w1) w2
 The cache is that of day 5; all vectors of the batch use the same one. A program has one vector.
 
 The first two steps are there. Everything after them is missing."""
@@ -24,10 +25,15 @@ def times(vector, matrix):  # vector: element p in row p; the result has an elem
 
 
 @triton.jit
-def layer(x, wq, wo, kq, ks, vq, vs, out, scale, keys, KEYS: tl.constexpr):
+def normed(vector):  # divided by the root of the mean of its squares
+    return vector / tl.sqrt(tl.sum(vector * vector, axis=0) / 32 + 0.00001)
+
+
+@triton.jit
+def layer(x, wq, wo, w1, w2, kq, ks, vq, vs, out, scale, keys, KEYS: tl.constexpr):
     c = tl.arange(0, 32)
     mine = tl.load(x + tl.program_id(0) * 32 + c)
-    h = mine / tl.sqrt(tl.sum(mine * mine, axis=0) / 32 + 0.00001)
+    h = normed(mine)
     q = times(h, wq) * scale
-    # TODO: your fused attention over the cache, then times(o, wo), then the residual.
+    # TODO: your fused attention over the cache, times(o, wo), the residual; then the MLP, with norm and residual.
     tl.store(out + tl.program_id(0) * 32 + c, q)

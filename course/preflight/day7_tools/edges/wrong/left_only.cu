@@ -1,4 +1,4 @@
-// Mends the left end only.
+// Fixes the left end only.
 __global__ void edges(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

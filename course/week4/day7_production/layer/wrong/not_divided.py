@@ -20,10 +20,15 @@ def times(vector, matrix):  # vector: element p in row p; the result has an elem
 
 
 @triton.jit
-def layer(x, wq, wo, kq, ks, vq, vs, out, scale, keys, KEYS: tl.constexpr):
+def normed(vector):  # divided by the root of the mean of its squares
+    return vector / tl.sqrt(tl.sum(vector * vector, axis=0) / 32 + 0.00001)
+
+
+@triton.jit
+def layer(x, wq, wo, w1, w2, kq, ks, vq, vs, out, scale, keys, KEYS: tl.constexpr):
     c = tl.arange(0, 32)
     mine = tl.load(x + tl.program_id(0) * 32 + c)
-    h = mine / tl.sqrt(tl.sum(mine * mine, axis=0) / 32 + 0.00001)
+    h = normed(mine)
     q = times(h, wq) * scale
     m = float("-inf")
     l = 0.0
@@ -43,4 +48,6 @@ def layer(x, wq, wo, kq, ks, vq, vs, out, scale, keys, KEYS: tl.constexpr):
         l = l * old + tl.sum(w, axis=0)
         o = o * old + tl.sum(w[:, None] * value, axis=0)
         m = larger
-    tl.store(out + tl.program_id(0) * 32 + c, mine + times(o, wo))
+    y = mine + times(o, wo)
+    up = times(normed(y), w1)
+    tl.store(out + tl.program_id(0) * 32 + c, y + times(up / (1 + tl.exp(-up)), w2))

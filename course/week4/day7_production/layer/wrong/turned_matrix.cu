@@ -22,13 +22,19 @@ __device__ float times(float element, const float *w)
         sum += __shfl_sync(0xffffffff, element, p) * w[threadIdx.x * 32 + p];
     return sum;
 }
+/* Divided by the root of the mean of its squares. */
+__device__ float normed(float element)
+{
+    return element / sqrtf(warp_sum(element * element) / 32 + 0.00001f);
+}
 
-__global__ void layer(const float *x, const float *wq, const float *wo, const __nv_fp8_e4m3 *kq, const float *ks,
-                      const unsigned char *vq, const __nv_fp8_e4m3 *vs, float *out, float scale, int keys)
+__global__ void layer(const float *x, const float *wq, const float *wo, const float *w1, const float *w2,
+                      const __nv_fp8_e4m3 *kq, const float *ks, const unsigned char *vq, const __nv_fp8_e4m3 *vs,
+                      float *out, float scale, int keys)
 {
     int lane = threadIdx.x;
     float mine = x[blockIdx.x * 32 + lane];
-    float h = mine / sqrtf(warp_sum(mine * mine) / 32 + 0.00001f);
+    float h = normed(mine);
     float q = times(h, wq) * scale, m = -INFINITY, l = 0, o = 0;
     for (int j = 0; j < keys; j++) {
         float s = warp_sum(q * (float)kq[j * 32 + lane]) * ks[j];
@@ -38,5 +44,7 @@ __global__ void layer(const float *x, const float *wq, const float *wo, const __
         o = o * old + w * value_of(lane % 2 ? byte >> 4 : byte & 15) * (float)vs[j * 2 + lane / 16];
         m = larger;
     }
-    out[blockIdx.x * 32 + lane] = mine + times(o / l, wo);
+    float y = mine + times(o / l, wo);
+    float up = times(normed(y), w1);
+    out[blockIdx.x * 32 + lane] = y + times(up / (1 + expf(-up)), w2);
 }

@@ -1,0 +1,26 @@
+// nvfp4: blocks of 16 numbers. The block's scale is largest |x| / 6 / tensor_scale, rounded to E4M3; a code is the E2M1 of
+// x / (scale * tensor_scale), and the even one of two has the low four bits. Half a warp has one block.
+#include <cuda_fp8.h>
+
+__device__ int code_of(float y) // E2M1, as in the first exercise
+{
+    float size = fabsf(y);
+    int code = (size > 0.25f) + (size >= 0.75f) + (size > 1.25f) + (size >= 1.75f) + (size > 2.5f) +
+               (size >= 3.5f) + (size > 5.0f);
+    return code + (y < 0 ? 8 : 0);
+}
+
+__global__ void nvfp4(const float *x, unsigned char *packed, __nv_fp8_e4m3 *scales, float tensor_scale, int blocks)
+{
+    int lane = threadIdx.x % 16, b = blockIdx.x * 8 + threadIdx.x / 16;
+    bool is_there = b < blocks;
+    float mine = is_there ? x[b * 16 + lane] : 0;
+    // TODO: the block's own scale: the largest of 16 lanes, and rounded to FP8 before it is used.
+    float scale = 8.0f / 6 / tensor_scale;
+    int code = code_of(mine / (scale * tensor_scale));
+    int next = __shfl_down_sync(0xffffffff, code, 1);
+    if (is_there && lane % 2 == 0)
+        packed[b * 8 + lane / 2] = (unsigned char)(code | next << 4);
+    if (is_there && lane == 0)
+        scales[b] = __nv_fp8_e4m3(scale);
+}
