@@ -103,8 +103,8 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
     return CUDA_SUCCESS;
 }
 
-/* RESERVED counts with USED. Memory that a graph frees is kept for the next one, as in NVIDIA's driver:
- * both count it until cuDeviceGraphMemTrim. */
+/* RESERVED counts with USED. Memory that a graph frees is kept for the next one, as in NVIDIA's
+ * driver: both count it until cuDeviceGraphMemTrim. */
 static void count_graph_memory(struct drv_allocation *allocation)
 {
     struct drv_device *device = allocation->device;
