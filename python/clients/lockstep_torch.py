@@ -14,6 +14,7 @@ import os
 import torch
 
 import lockstep_bench
+import lockstep_devices
 import lockstep_graphs
 from lockstep_operators import INSTEAD
 
@@ -160,12 +161,14 @@ class Call:
         self.captured = torch.cuda.is_current_stream_capturing()
         self.reads = name not in OVERWRITES
         self.device = None
+        self.devices = set()  # of the tensors
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
         self.keep = []
         self.generators = []
 
     def enter(self, value):
         if isinstance(value, torch.Tensor):
+            self.devices.add(value.device)
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
@@ -228,19 +231,25 @@ def numbers_to_tensors(words, places):
             words[at] = torch.scalar_tensor(words[at], dtype=dtype)
 
 
-def kernel_for(operator, name, on_tensors):
+def kernel_for(operator, name, on_tensors, is_strict):
     tensors = [at for at, argument in enumerate(operator._schema.arguments)
                if not argument.kwarg_only and str(argument.type) == "Tensor"]
     writes = any(argument.alias_info is not None and argument.alias_info.is_write
                  for argument in operator._schema.arguments) and _checked
+    product = lockstep_devices.product_of(operator) if is_strict else None
     draws = any(argument.name == "generator" for argument in operator._schema.arguments)
 
     def run(*words, **options):
         call = Call(name)
         if not call.captured:
             wait(name)
+        given, more = words, options
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
+        if is_strict and len(call.devices) > 1:
+            lockstep_devices.refuse_mixture(operator, name, given, more)
+        if product:
+            lockstep_devices.refuse_integers(product, words)
         numbers_to_tensors(words, tensors)
         if call.device is None:
             call.device = torch.device("cuda", torch.cuda.current_device())
@@ -299,7 +308,7 @@ def register(space="aten"):
                 continue
             instead = INSTEAD.get(name) if key == "CUDA" and space == "aten" else None
             if instead or has_kernel(f"{space}::{name}", cpu):
-                kernel = kernel_for(operator, name, instead or operator)
+                kernel = kernel_for(operator, name, instead or operator, space == "aten" and key == "CUDA")
             else:
                 kernel = no_kernel(name)
             library.impl(name, kernel, key, allow_override=True)

@@ -121,6 +121,16 @@ struct check_side {
     const char *does;           /* "read", "write" .. */
 };
 
+/* How far apart the two sides of a race are. */
+enum check_scope { CHECK_IN_WARP, CHECK_IN_BLOCK, CHECK_IN_GRID };
+
+static inline enum check_scope check_scope(const struct check_side *a, const struct check_side *b)
+{
+    return a->block != b->block                               ? CHECK_IN_GRID
+           : a->thread / SIMT_LANES != b->thread / SIMT_LANES ? CHECK_IN_BLOCK
+                                                              : CHECK_IN_WARP;
+}
+
 /* An mbarrier of a block. */
 struct check_mbarrier {
     uint32_t offset;
@@ -535,6 +545,9 @@ bool check_is_known_pair(struct check *check, uint64_t a, uint64_t b);
 /* Quick: was this pair already reported? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);
+/* A known race, seen again between these two. */
+void check_widen(struct check *check, const struct check_side *side,
+                 const struct check_side *other);
 /* Is the instruction one side of an error of this kind? */
 bool check_is_told(const struct check *check, enum check_kind kind, const struct simt_inst *in);
 void check_write_counts(struct check *check);

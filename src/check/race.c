@@ -85,9 +85,8 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
             CHECK_TRAIT_LIBRARY)
         return;
     bool precheck = is_precheck(check, access->in, there);
-    if (check_is_known(check, precheck ? CHECK_PRECHECK : CHECK_RACE, access->in, there))
-        return;
-    if (!precheck && access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+    bool known = check_is_known(check, precheck ? CHECK_PRECHECK : CHECK_RACE, access->in, there);
+    if (!known && !precheck && access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
         return;
     struct check_side side =
         check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
@@ -95,6 +94,11 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
     struct check_side other =
         check_side_of_segment(check, segment, info, check_verb(there, was_write));
+    if (known) {
+        if (!precheck)
+            check_widen(check, &side, &other);
+        return;
+    }
     if (precheck) {
         report_precheck(visit, address, &side, &other);
         return;
@@ -103,11 +107,12 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};
     check_describe_address(check, &subject, &where);
+    enum check_scope apart = check_scope(&side, &other);
     const char *scope =
-        other.block != side.block
+        apart == CHECK_IN_GRID
             ? (access->space == PTX_SPACE_SHARED ? "between blocks of a cluster" : "between blocks")
-        : other.thread / SIMT_LANES != side.thread / SIMT_LANES ? "between warps of a block"
-                                                                : "between threads of a warp";
+        : apart == CHECK_IN_BLOCK ? "between warps of a block"
+                                  : "between threads of a warp";
     bool is_engine = check->segment_engines[segment - check->segment_base];
     bool copying = (was_write && info & CHECK_ASYNC) || is_engine;
     bool narrow = info & visit->info & CHECK_STRONG && other.block != side.block;
@@ -127,9 +132,8 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         : other.block != side.block
             ? (was_write && !is_write ? ": it reads what another block writes in the same launch"
                                       : ": nothing orders the two blocks")
-        : other.thread / SIMT_LANES != side.thread / SIMT_LANES
-            ? ": no barrier or other synchronisation between them"
-            : ": no __syncwarp() or other synchronisation between them";
+        : apart == CHECK_IN_BLOCK ? ": no barrier or other synchronisation between them"
+                                  : ": no __syncwarp() or other synchronisation between them";
     check_report(check, CHECK_RACE, &subject, &side, &other,
                  "race %s: %s at 0x%llx%s%s%s, after %s by %s%s", scope, side.does,
                  (unsigned long long)address, where.size ? " (" : "", where.data,

@@ -19,6 +19,8 @@ struct check_error {
     const char *files[2];
     uint32_t lines[2];
     size_t same; /* as that one, counted from 1; 0: an error of its own */
+    /* Of a race: how far apart the two sides were when it was told, and at most since then. */
+    enum check_scope told, widest;
 };
 
 static const char *const kinds[] = {
@@ -67,6 +69,8 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
     lk_buf_printf(out, "\"kernel\":");
     lk_buf_json(out, name.data);
     lk_buf_free(&name);
+    lk_buf_printf(out, ",\"symbol\":");
+    lk_buf_json(out, launch->kernel->ptx->name);
     if (side->in && check_place_apart(launch->kernel->ptx->module, side->in, apart, &file, &line)) {
         lk_buf_printf(out, ",\"file\":");
         lk_buf_json(out, file);
@@ -135,6 +139,18 @@ bool check_is_known(struct check *check, enum check_kind kind, const struct simt
     return error != NULL;
 }
 
+void check_widen(struct check *check, const struct check_side *side, const struct check_side *other)
+{
+    enum check_scope scope = check_scope(side, other);
+    pthread_mutex_lock(&check->report_lock);
+    struct check_error *error = find_error(check, CHECK_RACE, side->in->ptx, other->in->ptx);
+    if (error && error->same)
+        error = &check->errors[error->same - 1];
+    if (error && scope > error->widest)
+        error->widest = scope;
+    pthread_mutex_unlock(&check->report_lock);
+}
+
 bool check_is_told(const struct check *check, enum check_kind kind, const struct simt_inst *in)
 {
     for (size_t i = 0; i < check->error_count; i++)
@@ -187,6 +203,8 @@ static bool is_same_line(struct check *check, const struct check_side *side,
                          const struct check_side *other)
 {
     struct check_error *new = &check->errors[check->error_count - 1];
+    if (new->kind == CHECK_RACE && other)
+        new->told = new->widest = check_scope(side, other);
     place_of(check, side, apart_from(new->kind, other), &new->files[0], &new->lines[0]);
     place_of(check, other, apart_from(new->kind, side), &new->files[1], &new->lines[1]);
     for (size_t i = 0; new->lines[0] && i + 1 < check->error_count; i++) {
@@ -197,6 +215,8 @@ static bool is_same_line(struct check *check, const struct check_side *side,
             continue;
         new->same = i + 1;
         old->count++;
+        if (new->widest > old->widest)
+            old->widest = new->widest;
         return true;
     }
     return false;
@@ -376,8 +396,12 @@ void check_write_counts(struct check *check)
             continue;
         struct lk_buf line = {0};
         error->written = error->count;
-        lk_buf_printf(&line, "{\"id\":%llu,\"count\":%llu}", id_of(check, i + 1),
+        lk_buf_printf(&line, "{\"id\":%llu,\"count\":%llu", id_of(check, i + 1),
                       (unsigned long long)error->count);
+        if (error->widest > error->told)
+            lk_buf_printf(&line, ",\"also\":\"%s\"",
+                          error->widest == CHECK_IN_GRID ? "blocks" : "warps");
+        lk_buf_printf(&line, "}");
         write_line(check, &line);
         lk_buf_free(&line);
     }

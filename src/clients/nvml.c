@@ -328,6 +328,23 @@ API(nvmlDeviceGetPcieLinkMaxSpeed, device_t device, unsigned *speed)
     return nvmlDeviceGetPcieSpeed(device, speed);
 }
 
+/* Of processes nothing is known, as in a container: there are none to tell of. PyTorch asks as it
+ * runs out of memory, and warns where it gets no answer. */
+#define PROCESSES(name)                                                                            \
+    API(name, device_t device, unsigned *count, void *processes)                                   \
+    {                                                                                              \
+        if (!count)                                                                                \
+            return NVML_INVALID_ARGUMENT;                                                          \
+        *count = 0;                                                                                \
+        return NVML_SUCCESS;                                                                       \
+    }
+PROCESSES(nvmlDeviceGetComputeRunningProcesses)
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2)
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3)
+
 /* PyTorch and XLA want to find these, and take "not supported" for an answer. */
 #define NO(name)                                                                                   \
     API(name, void)                                                                                \
@@ -335,7 +352,6 @@ API(nvmlDeviceGetPcieLinkMaxSpeed, device_t device, unsigned *speed)
         return NVML_NOT_SUPPORTED;                                                                 \
     }
 NO(nvmlDeviceGetUtilizationRates)
-NO(nvmlDeviceGetComputeRunningProcesses)
 NO(nvmlDeviceGetGpuFabricInfoV)
 NO(nvmlDeviceGetNvLinkRemoteDeviceType)
 NO(nvmlDeviceGetNvLinkRemotePciInfo_v2)

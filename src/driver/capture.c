@@ -323,6 +323,7 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     if (status != CUDA_SUCCESS && own)
         drv_graph_free(made);
     drv_leave_lock();
+    drv_graph_flush_users();
     return status;
 }
 

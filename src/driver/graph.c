@@ -393,6 +393,7 @@ CUresult drv_cuGraphDestroyNode(CUgraphNode node)
     drv_list_remove(&node->graph->nodes, node);
     node_free(node);
     drv_leave_lock();
+    drv_graph_flush_users(); /* of graphs inside the node */
     return CUDA_SUCCESS;
 }
 

@@ -66,6 +66,7 @@ static CUresult instantiate(CUgraphExec *result, CUgraph graph, uint64_t flags,
         status = CUDA_ERROR_INVALID_VALUE;
     }
     drv_leave_lock();
+    drv_graph_flush_users();
     return status;
 }
 
@@ -367,7 +368,9 @@ static CUgraphExecUpdateResult compare(CUgraph old, CUgraph new, CUgraphExecUpda
             return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
         CUgraph const *inside_a, *inside_b;
         unsigned count = drv_work_graphs(&a->work, &inside_a);
-        if (drv_work_graphs(&b->work, &inside_b) != count)
+        if (drv_work_graphs(&b->work, &inside_b) != count ||
+            (a->work.kind == DRV_WORK_CONDITIONAL &&
+             a->work.conditional.type != b->work.conditional.type))
             return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
         for (unsigned k = 0; k < count; k++) {
             CUgraphExecUpdateResult inside = compare(inside_a[k], inside_b[k], info);
@@ -392,6 +395,11 @@ static void take_over(CUgraph old, CUgraph new)
         drv_work_graphs(&b->work, &inside_b);
         for (unsigned k = 0; k < count; k++)
             take_over(inside_a[k], inside_b[k]);
+        if (a->work.kind == DRV_WORK_CONDITIONAL) { /* the new graph's handle, and its default */
+            struct drv_condition *condition = a->work.conditional.condition;
+            a->work.conditional.condition = b->work.conditional.condition;
+            b->work.conditional.condition = condition;
+        }
         if (count)
             continue;
         struct drv_work work = a->work;
@@ -435,11 +443,22 @@ CUresult drv_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *err
     return status;
 }
 
-/* Graph memory: there as long as the nodes are, so there is nothing to trim. ------------------- */
+/* Graph memory --------------------------------------------------------------------------------- */
 
+/* What was freed is counted as the graphs' until here, or until another graph takes it. */
 CUresult drv_cuDeviceGraphMemTrim(CUdevice device)
 {
-    return drv_check_device(device);
+    CUresult status = drv_check_device(device);
+    if (status != CUDA_SUCCESS)
+        return status;
+    drv_enter_lock();
+    drv_devices[device].graph_memory[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] -=
+        drv_devices[device].graph_spare;
+    drv_devices[device].graph_memory[CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] -=
+        drv_devices[device].graph_spare;
+    drv_devices[device].graph_spare = 0;
+    drv_leave_lock();
+    return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,

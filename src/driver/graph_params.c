@@ -171,6 +171,7 @@ static CUresult set_params(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams
         drv_work_clear(&work);
     }
     drv_leave_lock();
+    drv_graph_flush_users(); /* of a child graph that was replaced */
     return status;
 }
 

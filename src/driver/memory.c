@@ -103,13 +103,17 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
     return CUDA_SUCCESS;
 }
 
-/* RESERVED counts with USED: graph memory is there as long as its node. */
-static void count_graph_memory(struct drv_allocation *allocation, int64_t change)
+/* RESERVED counts with USED. Memory that a graph frees is kept for the next one, as in NVIDIA's
+ * driver: both count it until cuDeviceGraphMemTrim. */
+static void count_graph_memory(struct drv_allocation *allocation)
 {
-    uint64_t *count = allocation->device->graph_memory;
+    struct drv_device *device = allocation->device;
+    uint64_t *count = device->graph_memory, more = allocation->size;
+    uint64_t again = more < device->graph_spare ? more : device->graph_spare;
+    device->graph_spare -= again;
     for (int i = CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT; i <= CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
          i += 2) {
-        count[i] += (uint64_t)change;
+        count[i] += more - again;
         if (count[i + 1] < count[i])
             count[i + 1] = count[i];
     }
@@ -121,8 +125,8 @@ void drv_allocation_free(struct drv_allocation *allocation)
     hide(allocation);
     if (allocation->pool)
         drv_pool_freed(allocation);
-    if (allocation->graph_owned)
-        count_graph_memory(allocation, -(int64_t)allocation->size);
+    if (allocation->graph_memory)
+        allocation->device->graph_spare += allocation->size;
     if (allocation->registered)
         simt_unregister(allocation->device->machine, (void *)(uintptr_t)allocation->address);
     else if (allocation->imported)
@@ -135,8 +139,16 @@ void drv_allocation_free(struct drv_allocation *allocation)
 void drv_allocation_give_to_graph(CUdeviceptr address)
 {
     struct drv_allocation *allocation = drv_allocation_find(address);
-    allocation->graph_owned = true;
-    count_graph_memory(allocation, (int64_t)allocation->size);
+    allocation->graph_owned = allocation->graph_memory = true;
+    count_graph_memory(allocation);
+}
+
+/* The program frees it. A graph's memory stays for its next launch. */
+void drv_allocation_release(struct drv_allocation *allocation)
+{
+    allocation->graph_live = false;
+    if (!allocation->graph_owned)
+        drv_allocation_free(allocation);
 }
 
 static void note_left(const struct drv_allocation *allocation)
@@ -261,8 +273,8 @@ static CUresult release(CUdeviceptr address, bool host)
         if (allocation->context != context)
             drv_wait_context(allocation->context);
         allocation = drv_allocation_find(address); /* we let go of the lock */
-        if (allocation && allocation->address == address && !allocation->graph_owned)
-            drv_allocation_free(allocation);
+        if (allocation && allocation->address == address)
+            drv_allocation_release(allocation);
         status = context->error;
     }
     drv_leave_lock();

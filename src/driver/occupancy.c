@@ -23,7 +23,7 @@ static unsigned blocks_that_fit(const struct gpu_info *gpu, CUfunction function,
     const struct simt_kernel_info *info = function->info;
     if (!threads || threads > gpu->threads_per_block ||
         (info->max_threads && threads > info->max_threads) ||
-        info->static_shared + dynamic > gpu->shared_per_block_optin)
+        dynamic > (size_t)function->settings.max_dynamic_shared)
         return 0;
     return gpu_occupancy(gpu, threads, info->registers, info->static_shared + dynamic)
         .blocks_per_sm;
@@ -101,7 +101,7 @@ CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction
         return CUDA_ERROR_INVALID_VALUE;
     if ((int)blocks_that_fit(gpu, function, (unsigned)threads, 0) < blocks)
         return CUDA_ERROR_INVALID_VALUE;
-    size_t low = 0, high = gpu->shared_per_block_optin;
+    size_t low = 0, high = (size_t)function->settings.max_dynamic_shared;
     while (low < high) { /* the most that still leaves room for that many blocks */
         size_t middle = (low + high + 1) / 2;
         if ((int)blocks_that_fit(gpu, function, (unsigned)threads, middle) >= blocks)

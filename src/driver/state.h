@@ -250,6 +250,7 @@ struct drv_device {
     struct drv_schedule engines[DRV_ENGINE_NONE]; /* in modelled time */
     _Atomic unsigned timing_events; /* recorded, and the time since may be asked for */
     uint64_t graph_memory[4];       /* by CUgraphMem_attribute */
+    uint64_t graph_spare;           /* of it, freed since and not trimmed */
 };
 
 struct CUctx_st {
@@ -402,7 +403,9 @@ struct drv_allocation {
     uint64_t id;
     int advice_read_mostly, advice_location, advice_accessed, prefetched;
     bool sync_memops;
-    bool graph_owned;     /* lives as long as the graph that allocates it */
+    bool graph_memory;    /* a graph allocated it, */
+    bool graph_owned;     /* and has it still: it lives as long as the graph, */
+    bool graph_live;      /* or longer: a launch allocated it, and nothing has freed it since */
     CUdeviceptr imported; /* of another process (ipc.c): the pages that show it; 0: our own */
     size_t imported_size;
     uint64_t imported_offset; /* of the allocation in the other's file */
@@ -416,6 +419,7 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
 struct drv_allocation *drv_allocation_adopt(CUcontext context, CUdeviceptr address, size_t size,
                                             enum simt_memory_kind kind);
 void drv_allocation_free(struct drv_allocation *allocation);
+void drv_allocation_release(struct drv_allocation *allocation);
 void drv_allocation_give_to_graph(CUdeviceptr address);
 void drv_memory_forget(CUcontext context); /* frees all that the context allocated */
 /* A copy or memset that is refused: for watchers. */

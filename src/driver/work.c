@@ -28,7 +28,9 @@ void drv_work_clear(struct drv_work *work)
     case DRV_WORK_ALLOC:
         if (--work->memory->references == 0) {
             struct drv_allocation *allocation = drv_allocation_find(work->memory->address);
-            if (allocation)
+            if (allocation && allocation->graph_live) /* it outlives its graph, until it is freed */
+                allocation->graph_owned = false;
+            else if (allocation)
                 drv_allocation_free(allocation);
             free(work->memory);
         }
@@ -188,11 +190,16 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
     case DRV_WORK_SHARED_WAIT:
         drv_shared_run(work);
         return CUDA_SUCCESS;
+    case DRV_WORK_ALLOC:
+        drv_enter_lock();
+        drv_allocation_find(work->memory->address)->graph_live = true;
+        drv_leave_lock();
+        return CUDA_SUCCESS;
     case DRV_WORK_FREE: {
         drv_enter_lock();
         struct drv_allocation *allocation = drv_allocation_find(work->address);
-        if (allocation && allocation->address == work->address && !allocation->graph_owned)
-            drv_allocation_free(allocation);
+        if (allocation && allocation->address == work->address)
+            drv_allocation_release(allocation);
         else if (!allocation)
             simt_event_bad_free(context->device->machine, work->address);
         drv_leave_lock();

@@ -2,6 +2,7 @@
  * advice.c: the table of rules, and what they share: what the model predicts for a changed launch.
  */
 #include "report/advice.h"
+#include "report/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -139,19 +140,26 @@ struct advice_sum advice_total(const struct advice_context *context, const struc
     return total;
 }
 
+static enum words_client advice_client(const struct advice_context *context)
+{
+    return words_client(profile_is_python(context->launch), context->launch->kernel->mangled);
+}
+
 static void add(struct advice_context *context, struct profile_source *source, unsigned line,
                 double gain, const char *format, va_list arguments)
 {
-    struct lk_buf text = {0};
+    struct lk_buf text = {0}, changed = {0};
     lk_buf_vprintf(&text, format, arguments);
+    const char *told = words_of(advice_client(context), text.data, &changed);
     if (context->count == context->capacity) {
         context->capacity = context->capacity ? 2 * context->capacity : 16;
         context->found = lk_realloc(context->found, context->capacity * sizeof(*context->found));
     }
     context->found[context->count++] =
         (struct advice){context->rule, source, line,
-                        lk_arena_strndup(context->profile->arena, text.data, text.size), gain};
+                        lk_arena_strndup(context->profile->arena, told, strlen(told)), gain};
     lk_buf_free(&text);
+    lk_buf_free(&changed);
 }
 
 void advice_say(struct advice_context *context, struct profile_source *source, unsigned line,
@@ -173,11 +181,9 @@ void advice_note(struct advice_context *context, struct profile_source *source, 
     va_end(arguments);
 }
 
-/* Lines of a .py file, and a plain name: Numba mangles its own. */
 bool advice_is_triton(const struct advice_context *context)
 {
-    return profile_is_python(context->launch) &&
-           strncmp(context->launch->kernel->mangled, "_Z", 2) != 0;
+    return advice_client(context) == WORDS_TRITON;
 }
 
 const struct profile_code *advice_kernel_place(const struct advice_context *context)

@@ -4,6 +4,7 @@
  * current folder are made short.
  */
 #include "report/check.h"
+#include "report/words.h"
 
 #include "base/buf.h"
 #include "host/child.h"
@@ -163,6 +164,35 @@ enum finding_kind finding_kind(const json_t *finding)
     return kind ? (enum finding_kind)i : FINDING_KINDS;
 }
 
+/* Once all of the file is read: a race that was later seen further apart needs more than was said
+ * at first, and a kernel of Python has its client's words. */
+static void put_words(json_t *object)
+{
+    const char *text = json_string_value(json_object_get(object, "text"));
+    const char *also = json_string_value(json_object_get(object, "also"));
+    const char *symbol = json_string_value(json_object_get(object, "symbol"));
+    const char *file = json_string_value(json_object_get(object, "file"));
+    bool warps = also && strcmp(also, "warps") == 0, blocks = also && !warps;
+    bool one_block = text && !strstr(text, "between blocks") && !blocks;
+    bool one_warp = text && strstr(text, "between threads of a warp") && !also;
+    enum words_client client = words_client(words_is_python(file), symbol);
+    const char *remedy = words_remedy(client, finding_kind(object), one_block, one_warp);
+    struct lk_buf changed = {0};
+    char *whole = lk_format("%s%s", text ? text : "",
+                            warps ? "; also between warps of the block, which need __syncthreads()"
+                            : blocks ? "; also between blocks, which no barrier of a block orders"
+                                     : "");
+    if (text)
+        json_object_set_new(object, "text", json_string(words_of(client, whole, &changed)));
+    if (remedy)
+        json_object_set_new(object, "remedy", json_string(remedy));
+    json_object_del(object, "symbol");
+    json_object_del(object, "also");
+    json_object_del(json_object_get(object, "other"), "symbol");
+    lk_buf_free(&changed);
+    free(whole);
+}
+
 static void add_line(const struct reading *reading, const char *text)
 {
     json_error_t error;
@@ -174,8 +204,9 @@ static void add_line(const struct reading *reading, const char *text)
     snprintf(key, sizeof key, "%lld", (long long)json_integer_value(id));
     if (id && count) {
         json_t *known = json_object_get(reading->by_id, key);
+        json_object_del(object, "id");
         if (known)
-            json_object_set(known, "count", count);
+            json_object_update(known, object);
         json_decref(object);
         return;
     }
@@ -197,7 +228,8 @@ bool check_read(const char *path, const char *program, const struct check_names 
 {
     FILE *file = fopen(path, "r");
     char *text = NULL;
-    size_t capacity = 0;
+    size_t capacity = 0, i;
+    json_t *object;
     if (!file) {
         *message = lk_format("%s: %s", path, strerror(errno));
         return false;
@@ -207,6 +239,8 @@ bool check_read(const char *path, const char *program, const struct check_names 
     struct reading reading = {program, names, findings, json_object()};
     while (getline(&text, &capacity, file) > 0)
         add_line(&reading, text);
+    json_array_foreach(findings->errors, i, object) put_words(object);
+    json_array_foreach(findings->remarks, i, object) put_words(object);
     json_decref(reading.by_id);
     free(text);
     fclose(file);

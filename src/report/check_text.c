@@ -91,6 +91,8 @@ static void print_finding(const struct printer *p, const json_t *object, const c
     print_place(p, object);
     fprintf(p->out, "%s%s%s\n", colour, text_of(object, "text"), p->paint->plain);
     print_source(p, object);
+    if (text_of(object, "remedy"))
+        fprintf(p->out, "  to fix it: %s\n", text_of(object, "remedy"));
     if (json_object_get(object, "limit"))
         fprintf(p->out, "  --limit N or LOCKSTEP_LIMIT=N raises the limit\n");
     if (text_of(object, "kernel")) {

@@ -2,6 +2,7 @@
  * profile_lines.c: the time model of every launch, and its counters summed by line of the source.
  */
 #include "report/profile.h"
+#include "report/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,12 +139,9 @@ void profile_evaluate(struct profile *profile)
 /* The hottest line may have no source: any line will do. */
 bool profile_is_python(const struct profile_launch *launch)
 {
-    for (unsigned i = 0; i < launch->line_count; i++) {
-        const char *path = launch->lines[i].source ? launch->lines[i].source->path : "";
-        size_t length = strlen(path);
-        if (length > 3 && strcmp(path + length - 3, ".py") == 0)
+    for (unsigned i = 0; i < launch->line_count; i++)
+        if (launch->lines[i].source && words_is_python(launch->lines[i].source->path))
             return true;
-    }
     return false;
 }
 

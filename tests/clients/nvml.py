@@ -38,6 +38,11 @@ generation, lanes = ctypes.c_uint(), ctypes.c_uint()
 call("nvmlDeviceGetMaxPcieLinkGeneration", device, ctypes.byref(generation))
 call("nvmlDeviceGetMaxPcieLinkWidth", device, ctypes.byref(lanes))
 assert generation.value in (3, 4, 5) and lanes.value == 16
+for kind in "Compute", "Graphics":
+    for version in "", "_v2", "_v3":
+        count_of = ctypes.c_uint(7)
+        call(f"nvmlDeviceGet{kind}RunningProcesses{version}", device, ctypes.byref(count_of), None)
+        assert count_of.value == 0
 rates = (ctypes.c_uint * 2)()
 assert nvml.nvmlDeviceGetUtilizationRates(device, rates) == 3  # not supported
 assert nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(count)) == 3

@@ -204,10 +204,45 @@ fill[4, 64](cuda.device_array(250, np.int32))
 columns[64, 128](cuda.to_device(np.zeros(8192 * 64, np.float32)), cuda.to_device(np.zeros(8192, np.float32)))
 cuda.synchronize()
 SCRIPT
-    expect numba-check-names-the-line 1 'no_guard.py:7: out of bounds: write of 4 bytes.*in kernel fill' \
+    expect numba-check-names-the-line 1 'no_guard.py:7: out of bounds: write of 4 bytes.*to fix it: .*a.shape.*in kernel fill' \
         "$LOCKSTEP" check "$work/no_guard.py"
     expect numba-profile-names-the-line 0 "columns <<<64, 128>>>.*line [^ ]*no_guard.py.* 13 +out.i. .= x.*stride 256 B" \
         env LOCKSTEP_LIMIT=100000000 "$LOCKSTEP" profile --kernel columns "$work/no_guard.py"
+    cat >"$work/races.py" <<'SCRIPT'
+import numpy as np
+from numba import cuda, float32
+
+@cuda.jit
+def block_sum(x, out):
+    s = cuda.shared.array(128, float32)
+    i = cuda.threadIdx.x
+    s[i] = x[i]
+    cuda.syncthreads()
+    step = 64
+    while step > 0:
+        if i < step:
+            s[i] += s[i + step]
+        step //= 2
+    if i == 0:
+        out[0] = s[0]
+
+@cuda.jit
+def turned(x, out):
+    tile = cuda.shared.array((32, 32), float32)
+    column, row = cuda.grid(2)
+    tile[cuda.threadIdx.y, cuda.threadIdx.x] = x[row, column]
+    cuda.syncthreads()
+    out[row, column] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
+
+x = cuda.to_device(np.ones((128, 128), np.float32))
+block_sum[1, 128](x[0], cuda.device_array(1, np.float32))
+turned[(4, 4), (32, 32)](x, cuda.device_array((128, 128), np.float32))
+cuda.synchronize()
+SCRIPT
+    expect numba-race-in-its-words 1 'races.py:13: race .*also between warps.*cuda.syncthreads.*to fix it: cuda.syncthreads' \
+        "$LOCKSTEP" check "$work/races.py"
+    expect numba-advice-in-its-words 0 'races.py:24: .*cuda.shared.array.*(32, 33)' \
+        "$LOCKSTEP" profile --kernel turned "$work/races.py"
 fi
 
 if in_place triton; then
@@ -216,7 +251,7 @@ if in_place triton; then
         "$root/python/clients/try_triton.py" >"$work/no_mask.py"
     line=$(grep -n 'tl.store(out + i' "$work/no_mask.py" | cut -d: -f1)
     export TRITON_CACHE_DIR="$work/another" # its key does not have the file, and the kernel is the same
-    expect triton-check-names-the-line 1 "no_mask.py:$line: out of bounds: write.*in kernel scale_add" \
+    expect triton-check-names-the-line 1 "no_mask.py:$line: out of bounds: write.*to fix it: mask it.*in kernel scale_add" \
         "$LOCKSTEP" check "$work/no_mask.py"
     expect triton-profile-names-the-line 0 "scale_add <<<4, 128>>>.*line [^ ]*no_mask.py.*tl.store" \
         "$LOCKSTEP" profile --kernel scale_add "$work/no_mask.py"
@@ -233,6 +268,7 @@ fi
 if in_place torch; then
     works torch try_torch.py
     expect torch-training 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/train_gpt.py"
+    expect torch-devices 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_devices.py"
     expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
     cat >"$work/tensors.py" <<'SCRIPT'
 import torch, triton, triton.language as tl

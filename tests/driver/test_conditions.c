@@ -66,6 +66,77 @@ static void graphs_that_cannot_be_made(void **state)
     OK(cu->cuGraphDestroy(other));
 }
 
+static void count(void *data)
+{
+    (*(int *)data)++;
+}
+
+/* What bodies keep alive goes with the node that has them. */
+static void bodies_release_what_they_keep(void **state)
+{
+    CUgraphConditionalHandle handle;
+    CUgraph *bodies;
+    CUuserObject user;
+    int released = 0;
+    OK(cu->cuGraphCreate(&graph, 0));
+    OK(cu->cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0));
+    OK(add(handle, CU_GRAPH_COND_TYPE_SWITCH, 2, &bodies));
+    for (int i = 0; i < 2; i++) {
+        OK(cu->cuUserObjectCreate(&user, &released, count, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+        OK(cu->cuGraphRetainUserObject(bodies[i], user, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    }
+    assert_int_equal(released, 0);
+    OK(cu->cuGraphDestroyNode(node));
+    assert_int_equal(released, 2);
+    OK(cu->cuGraphDestroy(graph));
+}
+
+/* A switch over two bodies, each of which sets its own byte. */
+static CUgraph choice(unsigned initial, CUgraphConditionalNodeType type, CUdeviceptr bytes)
+{
+    CUgraphConditionalHandle handle;
+    CUgraph *bodies;
+    CUgraphNode fill;
+    OK(cu->cuGraphCreate(&graph, 0));
+    OK(cu->cuGraphConditionalHandleCreate(&handle, graph, context, initial,
+                                          CU_GRAPH_COND_ASSIGN_DEFAULT));
+    OK(add(handle, type, 2, &bodies));
+    for (unsigned i = 0; i < 2; i++) {
+        CUDA_MEMSET_NODE_PARAMS params = {
+            .dst = bytes + i, .value = 1, .elementSize = 1, .width = 1, .height = 1};
+        OK(cu->cuGraphAddMemsetNode(&fill, bodies[i], NULL, 0, &params, context));
+    }
+    return graph;
+}
+
+/* An update brings the new handle's default along; a node of another type cannot be taken over. */
+static void updates_bring_the_new_default(void **state)
+{
+    CUdeviceptr bytes;
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo info;
+    unsigned char now[2];
+    OK(cu->cuMemAlloc_v2(&bytes, 2));
+    CUgraph graphs[] = {choice(0, CU_GRAPH_COND_TYPE_SWITCH, bytes),
+                        choice(1, CU_GRAPH_COND_TYPE_SWITCH, bytes),
+                        choice(0, CU_GRAPH_COND_TYPE_IF, bytes)};
+    OK(cu->cuGraphInstantiateWithFlags(&exec, graphs[0], 0));
+    for (int i = 0; i < 2; i++) {
+        OK(cu->cuMemsetD8_v2(bytes, 0, 2));
+        OK(cu->cuGraphExecUpdate_v2(exec, graphs[i], &info));
+        OK(cu->cuGraphLaunch(exec, NULL));
+        OK(cu->cuMemcpyDtoH_v2(now, bytes, 2));
+        assert_int_equal(now[i], 1);
+        assert_int_equal(now[1 - i], 0);
+    }
+    FAILS(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cu->cuGraphExecUpdate_v2(exec, graphs[2], &info));
+    assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+    OK(cu->cuGraphExecDestroy(exec));
+    for (int i = 0; i < 3; i++)
+        OK(cu->cuGraphDestroy(graphs[i]));
+    OK(cu->cuMemFree_v2(bytes));
+}
+
 /* The last test: the kernel's fault stays. */
 static void handle_of_a_destroyed_graph(void **state)
 {
@@ -89,6 +160,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_that_cannot_be_made),
+        cmocka_unit_test(bodies_release_what_they_keep),
+        cmocka_unit_test(updates_bring_the_new_default),
         cmocka_unit_test(handle_of_a_destroyed_graph),
     };
     return cmocka_run_group_tests(tests, start, NULL);

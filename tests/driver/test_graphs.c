@@ -189,6 +189,47 @@ static void child_and_memory_nodes(void **state)
     OK(cu->cuMemFree_v2(data));
 }
 
+static cuuint64_t graph_memory(CUgraphMem_attribute attribute)
+{
+    cuuint64_t bytes;
+    OK(cu->cuDeviceGetGraphMemAttribute(0, attribute, &bytes));
+    return bytes;
+}
+
+/* What graphs have freed stays theirs until it is trimmed, and the next graph takes it. */
+static void graph_memory_is_kept_until_trimmed(void **state)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+        .bytesize = 1024};
+    OK(cu->cuDeviceGraphMemTrim(0));
+    assert_int_equal(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), 0);
+    cuuint64_t used[2];
+    for (int i = 0; i < 2; i++) {
+        CUgraph graph;
+        CUgraphNode alloc;
+        CUgraphExec exec;
+        OK(cu->cuGraphCreate(&graph, 0));
+        OK(cu->cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &memory));
+        OK(cu->cuGraphInstantiateWithFlags(&exec, graph, 0));
+        OK(cu->cuGraphDestroy(graph));
+        OK(cu->cuGraphLaunch(exec, NULL));
+        OK(cu->cuCtxSynchronize());
+        OK(cu->cuGraphExecDestroy(exec));
+        OK(cu->cuMemsetD8_v2(memory.dptr, 7, 1024)); /* it outlives the graph */
+        OK(cu->cuMemFree_v2(memory.dptr));
+        used[i] = graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
+    }
+    assert_true(used[0] >= 1024);
+    assert_int_equal(used[1], used[0]);
+    assert_int_equal(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), used[0]);
+    OK(cu->cuDeviceGraphMemTrim(0));
+    assert_int_equal(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), 0);
+    assert_int_equal(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 0);
+    assert_true(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) >= used[0]);
+}
+
 static void capture_refuses(void **state)
 {
     CUstream stream, other, blocking;
@@ -271,6 +312,7 @@ int main(void)
         cmocka_unit_test(built_by_hand),
         cmocka_unit_test(captured),
         cmocka_unit_test(child_and_memory_nodes),
+        cmocka_unit_test(graph_memory_is_kept_until_trimmed),
         cmocka_unit_test(capture_refuses),
         cmocka_unit_test(user_objects_live_with_graphs),
     };

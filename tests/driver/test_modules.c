@@ -126,8 +126,25 @@ static void occupancy(void **state)
     assert_true(size % 32 == 0 && grid % sms == 0 && size > 0);
     OK(cu->cuOccupancyMaxPotentialBlockSize(&grid, &size, function("shared"), shared_for, 0, 256));
     assert_in_range(size, 32, 256);
-    OK(cu->cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function("add"), 1, 128));
-    assert_true(bytes >= 48 << 10);
+    /* no more than the function may have at its launch, until it is allowed more */
+    static const struct {
+        int allowed, blocks, least, most;
+    } cases[] = {{48 << 10, 1, 48 << 10, 48 << 10},
+                 {100 << 10, 1, 100 << 10, 100 << 10},
+                 {100 << 10, 2, 64 << 10, 100 << 10},
+                 {48 << 10, 1, 48 << 10, 48 << 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        OK(cu->cuFuncSetAttribute(function("add"), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  cases[i].allowed));
+        OK(cu->cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function("add"), cases[i].blocks,
+                                                       128));
+        assert_in_range(bytes, cases[i].least, cases[i].most);
+        OK(cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 128, bytes));
+        assert_true(blocks >= cases[i].blocks);
+        OK(cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 128,
+                                                           (size_t)cases[i].allowed + 1));
+        assert_int_equal(blocks, 0);
+    }
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 0, 0));
 }
