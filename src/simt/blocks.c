@@ -69,6 +69,7 @@ struct simt_block *simt_block_start(struct simt_worker *worker, uint64_t linear,
     block->cluster = NULL;
     block->has_ended = false;
     block->vain = 0;
+    block->turn = (struct simt_turn){0};
     block->launch = launch;
     block->worker = worker;
     block->linear = linear;
