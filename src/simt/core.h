@@ -434,7 +434,7 @@ struct simt_launch_state {
     uint64_t worked;   /* watched: turns of warps without a failed poll for a long time */
     _Atomic int stop;  /* a fault was raised */
     _Atomic unsigned workers, vain; /* that run, and those of them that only poll */
-    _Atomic bool yielded;
+    _Atomic bool yielded, runs_children;
     _Atomic uint64_t news; /* states of its warps that were not seen before (stall.c) */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
