@@ -14,6 +14,7 @@
  */
 #include "check/check.h"
 
+#include "simt/children.h"
 #include "simt/stall.h"
 
 #include <stdlib.h>
@@ -83,6 +84,12 @@ static bool is_new(struct check *check, uint64_t state)
     return true;
 }
 
+static bool waits_for_children(const struct check *check)
+{
+    struct simt_children *children = check->launch->launch->children;
+    return children && simt_children_any_ready(children);
+}
+
 /* Polls -----------------------------------------------------------------------------------------*/
 
 void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
@@ -116,7 +123,10 @@ void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst
     else
         simt_raise(w, in, SIMT_FAULT_LIVELOCK, __builtin_ctz(w->mask),
                    "the launch does nothing but poll, and what it reads stays as it is: who sets "
-                   "what this thread waits for?");
+                   "what this thread waits for?%s",
+                   waits_for_children(check) ? " Under check, kernels that it has launched begin "
+                                               "when it has ended; 'lockstep run' runs them now."
+                                             : "");
 }
 
 void check_poll_end(struct check *check)

@@ -116,6 +116,8 @@ static int occupancy(struct simt_children *children, struct simt_kernel *kernel,
     return 0;
 }
 
+static void run_now(struct simt_children *children);
+
 void drv_children_open(struct simt_children *children, CUcontext context, CUfunction function)
 {
     static const struct simt_runtime_calls calls = {.check = check,
@@ -126,7 +128,8 @@ void drv_children_open(struct simt_children *children, CUcontext context, CUfunc
                                                     .device_attribute = device_attribute,
                                                     .limit = limit,
                                                     .occupancy = occupancy,
-                                                    .set_condition = drv_condition_set};
+                                                    .set_condition = drv_condition_set,
+                                                    .run_now = run_now};
     simt_children_open(children, context->device->machine, &calls);
     children->context = function;
     children->most = context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT];
@@ -146,6 +149,7 @@ struct tree {
     struct lk_arena *arena;
     struct grid **waiting; /* the next one to run is last */
     size_t count, capacity;
+    bool beside; /* a grid that has not ended waits for it */
 };
 
 static void push(struct tree *tree, struct grid *grid)
@@ -219,13 +223,19 @@ static CUresult run_one(CUcontext context, CUfunction function, struct tree *tre
                         struct grid *grid)
 {
     struct simt_child *child = grid->child;
-    double clock = grid->parent->ran;
-    CUresult status;
+    double clock = grid->parent->ran, ended = 0;
+    CUresult status = CUDA_SUCCESS;
     if (child->stream == SIMT_STREAM_TAIL)
         clock = grid->parent->ends;
     else if (grid->previous && grid->previous->ends > clock)
         clock = grid->previous->ends;
-    if (child->kind == SIMT_CHILD_KERNEL) {
+    if (child->kind == SIMT_CHILD_KERNEL && tree->beside &&
+        !simt_kernel_runs_beside(child->kernel)) {
+        drv_remark(
+            "%s takes the address of a parameter, and cannot begin while a grid polls for it",
+            simt_kernel_info(child->kernel)->name);
+        status = CUDA_ERROR_NOT_SUPPORTED;
+    } else if (child->kind == SIMT_CHILD_KERNEL) {
         struct drv_work work = {.kind = DRV_WORK_KERNEL, .kernel = kernel_of(function, child)};
         struct simt_children children;
         drv_children_open(&children, context, function);
@@ -233,26 +243,28 @@ static CUresult run_one(CUcontext context, CUfunction function, struct tree *tre
         drv_timeline_node(context, &work, clock);
         simt_children_close(&children);
         grid->ran = clock;
+        ended = children.ended;
+        status = status == CUDA_SUCCESS ? (CUresult)children.status : status;
         push_children(tree, grid, &children);
     } else {
         struct drv_work work = move_of(child);
         status = drv_work_run(context, &work, &clock);
         drv_timeline_node(context, &work, clock);
     }
+    ended = ended > clock ? ended : clock;
     for (struct grid *at = grid; at; at = at->parent)
-        at->ends = at->ends > clock ? at->ends : clock;
+        at->ends = at->ends > ended ? at->ends : ended;
     simt_child_free(child);
     return status;
 }
 
-CUresult drv_children_run(CUcontext context, CUfunction function, struct simt_children *children,
-                          CUresult status, double *clock)
+/* Runs children and all that they launch, beside the grid or after it; *clock: when they may begin,
+ * and then when all have ended. */
+static CUresult run_tree(CUcontext context, CUfunction function, struct simt_children *children,
+                         bool beside, CUresult status, double *clock)
 {
-    simt_children_close(children);
-    if (!children->count)
-        return status;
     double began = drv_thread.began;
-    struct tree tree = {.arena = lk_arena_create()};
+    struct tree tree = {.arena = lk_arena_create(), .beside = beside};
     struct grid root = {.ran = *clock, .ends = *clock};
     push_children(&tree, &root, children);
     while (tree.count && status == CUDA_SUCCESS) {
@@ -265,5 +277,34 @@ CUresult drv_children_run(CUcontext context, CUfunction function, struct simt_ch
     lk_arena_destroy(tree.arena);
     drv_thread.began = began; /* the timeline shows the first grid with all that it launched */
     *clock = root.ends;
+    return status;
+}
+
+/* The grid polls; the thread is one of those that run its blocks. */
+static void run_now(struct simt_children *children)
+{
+    CUfunction function = children->context;
+    CUcontext context = function->module->context;
+    struct simt_children ready = {0};
+    double clock = children->began;
+    ready.items = simt_children_take_ready(children, &ready.count);
+    drv_machine_resumes(context->device);
+    CUresult status = run_tree(context, function, &ready, true, CUDA_SUCCESS, &clock);
+    drv_machine_yields(context->device);
+    children->ended = clock > children->ended ? clock : children->ended;
+    children->status = children->status ? children->status : (int)status;
+}
+
+CUresult drv_children_run(CUcontext context, CUfunction function, struct simt_children *children,
+                          CUresult status, double *clock)
+{
+    simt_children_close(children);
+    if (status == CUDA_SUCCESS)
+        status = (CUresult)children->status;
+    if (children->count)
+        status = run_tree(context, function, children, false, status, clock);
+    else
+        free(children->items);
+    *clock = children->ended > *clock ? children->ended : *clock;
     return status;
 }

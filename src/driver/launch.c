@@ -194,6 +194,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
         drv_ask_registers(kernel->function);
     double share = drv_kernel_share(context->device->gpu, kernel);
     launch.starts = drv_model_kernel_start(context, share, kernel->cooperative, *clock);
+    children->began = launch.starts;
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
     memcpy(launch.cluster, kernel->cluster, sizeof launch.cluster);

@@ -6,6 +6,8 @@
  */
 #include "simt/beside.h"
 
+#include "simt/children.h"
+
 #define PARAM_BYTES 32768
 
 void simt_set_yield(struct simt_machine *machine, simt_yield *yield, void *context)
@@ -74,6 +76,20 @@ static void yield(struct simt_launch_state *state)
     machine->yield(machine->yield_context);
 }
 
+/* What it polls for may be a child's to write. */
+static void run_children(struct simt_worker *worker)
+{
+    struct simt_launch_state *state = worker->launch;
+    struct simt_children *children = state->launch->children;
+    if (!children || !state->yielded || !simt_children_any_ready(children) ||
+        atomic_exchange(&state->runs_children, true))
+        return;
+    children->calls->run_now(children);
+    state->runs_children = false;
+    state->news++;
+    worker->vain = 1; /* it looks for a while before it says so again */
+}
+
 void simt_worker_polls(struct simt_worker *worker, bool polls)
 {
     enum { PATIENCE = 256 };
@@ -85,8 +101,11 @@ void simt_worker_polls(struct simt_worker *worker, bool polls)
         state->news++;
         atomic_fetch_add(&state->vain, is_vain ? 1u : -1u);
     }
-    if (is_vain && !state->yielded && state->vain == state->workers)
+    if (!is_vain || state->vain != state->workers)
+        return;
+    if (!state->yielded)
         yield(state);
+    run_children(worker);
 }
 
 void simt_worker_ends(struct simt_worker *worker)

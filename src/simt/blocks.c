@@ -69,6 +69,7 @@ struct simt_block *simt_block_start(struct simt_worker *worker, uint64_t linear,
     block->cluster = NULL;
     block->has_ended = false;
     block->vain = 0;
+    block->turn = (struct simt_turn){0};
     block->launch = launch;
     block->worker = worker;
     block->linear = linear;
@@ -114,7 +115,8 @@ struct simt_block *simt_cluster_start(struct simt_worker *worker, uint64_t numbe
     return cluster->blocks[0];
 }
 
-/* What the block's warps have waited for, others did meanwhile. */
+/* What the block's warps have polled for, other blocks did meanwhile; what only their own can do
+ * takes no time of others. */
 void simt_blocks_catch_up(struct simt_worker *worker, struct simt_block *first)
 {
     uint32_t count;
@@ -122,7 +124,8 @@ void simt_blocks_catch_up(struct simt_worker *worker, struct simt_block *first)
     for (uint32_t k = 0; k < count; k++)
         for (uint32_t i = 0; i < blocks[k]->warp_count; i++) {
             struct simt_warp_state *warp = &blocks[k]->warps[i];
-            if (warp->w.live && !warp->waits_for_clock && warp->clock < worker->latest)
+            bool polled = warp->sync_ops > warp->vain_waits && !warp->waits_for_clock;
+            if (warp->w.live && polled && warp->clock < worker->latest)
                 warp->clock = worker->latest;
         }
 }

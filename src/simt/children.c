@@ -47,6 +47,40 @@ static int by_block(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static bool is_ready(const struct simt_child *child)
+{
+    return child->stream != SIMT_STREAM_TAIL &&
+           (child->kind != SIMT_CHILD_KERNEL || simt_kernel_runs_beside(child->kernel));
+}
+
+bool simt_children_any_ready(struct simt_children *children)
+{
+    bool any = false;
+    pthread_mutex_lock(&children->lock);
+    for (size_t i = 0; i < children->count && !any; i++)
+        any = is_ready(children->items[i]);
+    pthread_mutex_unlock(&children->lock);
+    return any;
+}
+
+struct simt_child **simt_children_take_ready(struct simt_children *children, size_t *count)
+{
+    pthread_mutex_lock(&children->lock);
+    struct simt_child **ready = lk_alloc((children->count + 1) * sizeof *ready);
+    size_t left = 0;
+    *count = 0;
+    for (size_t i = 0; i < children->count; i++)
+        if (is_ready(children->items[i]))
+            ready[(*count)++] = children->items[i];
+        else
+            children->items[left++] = children->items[i];
+    children->count = left;
+    pthread_mutex_unlock(&children->lock);
+    if (*count)
+        qsort(ready, *count, sizeof *ready, by_block);
+    return ready;
+}
+
 void simt_children_close(struct simt_children *children)
 {
     if (children->count)

@@ -2,7 +2,8 @@
  * children.h: kernels that launch kernels, and the other calls of CUDA's device runtime
  * (cudadevrt), as the driver sees them. A launch only collects what its threads launch: the driver
  * runs it when the grid has ended (src/driver/children.c), which CUDA allows: nothing promises that
- * a child begins before its parent ends. The order of what was collected does not depend on how
+ * a child begins before its parent ends. On a GPU it mostly does, so where a grid does nothing but
+ * poll, what it has launched runs beside it. The order of what was collected does not depend on how
  * blocks were scheduled: block after block, and within a block as it was launched.
  */
 #ifndef LOCKSTEP_SIMT_CHILDREN_H
@@ -46,6 +47,8 @@ struct simt_runtime_calls {
     int (*limit)(struct simt_children *children, int which, uint64_t *value);
     int (*occupancy)(struct simt_children *children, struct simt_kernel *kernel, int block,
                      uint64_t shared, int *blocks);
+    /* Runs what was launched so far, but for tail launches, on the calling thread. */
+    void (*run_now)(struct simt_children *children);
     /* False: there is no such conditional node. */
     bool (*set_condition)(struct simt_children *children, uint64_t handle, unsigned value);
 };
@@ -54,7 +57,9 @@ struct simt_children {
     /* The driver's: */
     const struct simt_runtime_calls *calls;
     void *context;
-    size_t most; /* launches that may wait */
+    size_t most;         /* launches that may wait */
+    double began, ended; /* modelled: the grid, and the latest of those that ran beside it */
+    int status;          /* CUresult of these */
     /* What the launch leaves: */
     struct simt_child **items;
     size_t count, capacity;
@@ -79,6 +84,9 @@ void simt_children_open(struct simt_children *children, struct simt_machine *mac
 /* Frees all but the items, which are left in order. */
 void simt_children_close(struct simt_children *children);
 void simt_child_free(struct simt_child *child);
+/* Those that may run beside their parent, in order: they are the caller's. */
+struct simt_child **simt_children_take_ready(struct simt_children *children, size_t *count);
+bool simt_children_any_ready(struct simt_children *children);
 
 /* For device_runtime.c; error: cudaError_t. ------------------------------------------------------
  */

@@ -6,9 +6,9 @@
  * depends neither on the host nor on how many workers there are. A loop that does nothing but wait
  * for a clock is fast-forwarded: the longer it has waited, the further a turn takes it (waits.c
  * finds such loops).
- * Clocks of warps that poll an mbarrier, as cuda::barrier does with pauses that grow, run ahead:
- * how often they look depends on whose turn it is here. What they wait for is followed by
- * src/watch, so these clocks do not count in the launch's time.
+ * How often a warp looks at an mbarrier, or asks whether its products are done, depends on whose
+ * turn it is here, so a look in vain takes no time, nor does the pause after it (cuda::barrier has
+ * some, which grow): the warp goes on when its block has got that far.
  */
 #ifndef LOCKSTEP_SIMT_CLOCK_H
 #define LOCKSTEP_SIMT_CLOCK_H
@@ -41,6 +41,35 @@ static inline void simt_charge_turns(struct simt_warp *w, int fuel)
 {
     simt_charge(w, fuel);
     simt_state(w)->slice_fuel -= fuel;
+}
+
+/* Between two looks at an mbarrier? Then what it was charged for, so many times, is part of that
+ * wait. */
+static inline bool simt_pauses(struct simt_warp *w, uint32_t charges)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    bool pauses = warp->waiting.lanes & w->mask;
+    warp->vain_waits += pauses ? charges : 0;
+    return pauses;
+}
+
+/* Other warps of the block have their turn before it goes on; it waits for none of them. */
+static inline void simt_end_turn(struct simt_warp_state *warp)
+{
+    warp->slice_fuel -= warp->fuel;
+    warp->fuel = 0;
+}
+
+/* Others of its block, warps from first on, had to do something before this one goes on. */
+static inline void simt_clock_follow(struct simt_warp *w, uint32_t first, uint32_t count)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    uint64_t latest = simt_clock(warp), own = latest;
+    for (uint32_t i = first; i < first + count; i++) {
+        const struct simt_warp_state *other = &w->block->warps[i];
+        latest = other != warp && other->clock > latest ? other->clock : latest;
+    }
+    warp->clock += latest - own;
 }
 
 /* The launch takes at least as long as this warp's clock says, from here on. */

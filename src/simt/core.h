@@ -308,6 +308,12 @@ struct simt_late {
     bool gave_way; /* the warp has waited a turn for those that it now waits for */
 };
 
+/* What a warp or block has done since it last gave way to others. */
+struct simt_turn {
+    uint64_t ran; /* instructions; waiting loops pay more */
+    bool polled;
+};
+
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
 struct simt_warp_state {
     struct simt_warp w;
@@ -321,8 +327,9 @@ struct simt_warp_state {
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice, */
     uint32_t vain_waits;      /* and of them, failed waits that only the block can end */
-    uint32_t cluster_arrived; /* lanes that have come to the cluster's barrier, */
-    uint32_t cluster_waits;   /* and that have not waited there since */
+    struct simt_turn turn;
+    uint32_t cluster_arrived;       /* lanes that have come to the cluster's barrier, */
+    uint32_t cluster_waits;         /* and that have not waited there since */
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
@@ -352,9 +359,10 @@ struct simt_block {
     uint32_t warp_count;
     struct simt_warp_state *warps;
     uint8_t *shared;
-    struct simt_cluster *cluster;     /* NULL: no cluster, or one of one block */
-    uint32_t window;                  /* of its shared addresses (cluster.h) */
-    bool has_ended;                   /* others of the cluster may still run */
+    struct simt_cluster *cluster; /* NULL: no cluster, or one of one block */
+    uint32_t window;              /* of its shared addresses (cluster.h) */
+    bool has_ended;               /* others of the cluster may still run */
+    struct simt_turn turn;
     uint32_t vain;                    /* rounds in a row with nothing but vain waits */
     uint32_t shared_bytes;            /* the kernel's own */
     uint32_t reserved_at, shared_end; /* of the reserved part, behind it; see simt_reserved */
@@ -426,7 +434,7 @@ struct simt_launch_state {
     uint64_t worked;   /* watched: turns of warps without a failed poll for a long time */
     _Atomic int stop;  /* a fault was raised */
     _Atomic unsigned workers, vain; /* that run, and those of them that only poll */
-    _Atomic bool yielded;
+    _Atomic bool yielded, runs_children;
     _Atomic uint64_t news; /* states of its warps that were not seen before (stall.c) */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
@@ -491,6 +499,7 @@ void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);
 struct simt_path *simt_path_part(struct simt_warp_state *warp, struct simt_path *path,
                                  uint32_t lanes, const struct simt_inst *ip);
+void simt_paths_let_go(struct simt_warp_state *warp);
 bool simt_path_unblock(struct simt_warp_state *warp, enum simt_path_state state);
 const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *target,
                                    uint32_t taken, const struct simt_inst *rest_ip,

@@ -6,6 +6,7 @@
  * arrivals, bytes still to come, and the phase.
  */
 #include "simt/access.h"
+#include "simt/clock.h"
 #include "simt/cluster.h"
 
 /* mbarrier
@@ -207,11 +208,13 @@ static inline const struct simt_inst *run_wait(struct simt_warp *w, const struct
             waiting->phases = (waiting->phases & ~(1u << lane)) | (uint32_t)phase << lane;
         }
     }
+    if (waiting->lanes & done)
+        simt_clock_follow(w, 0, w->block->warp_count);
     waiting->lanes = (waiting->lanes & ~w->mask) | (w->mask & ~done);
     waiting->let_go &= ~w->mask;
     simt_set_predicate(w, in->d, done);
     if ((done & w->mask) != w->mask) {
-        simt_charge(w, SIMT_MBARRIER_VAIN);
+        simt_charge_turns(w, SIMT_MBARRIER_VAIN);
         simt_state(w)->vain_waits++;
     }
     return in + 1;

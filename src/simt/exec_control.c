@@ -97,8 +97,9 @@ SIMT_BODY(run_nanosleep)
         ns = w->mask >> i & 1 && wanted[i] > ns ? wanted[i] : ns;
     simt_charge_turns(w, 4096);
     simt_keep_time(w, in);
-    simt_state(w)->clock +=
-        simt_cycles_of_ns(w->block->launch->machine, ns < 1000000 ? ns : 1000000);
+    if (!simt_pauses(w, 1))
+        simt_state(w)->clock +=
+            simt_cycles_of_ns(w->block->launch->machine, ns < 1000000 ? ns : 1000000);
     return in + 1;
 }
 

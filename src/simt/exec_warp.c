@@ -17,6 +17,17 @@ static bool gather(struct simt_warp *w, const struct simt_inst *in, uint32_t slo
     return simt_wait_lanes(w, in, members);
 }
 
+/* A lane that its own mask does not name: PTX leaves open what it gets, and `check` reports it.
+ * Compilers drop the masks of lanes that come together, so a GPU takes all that are here; these
+ * bits are added to every mask. */
+static inline uint32_t unnamed(const struct simt_warp *w, const uint32_t *masks)
+{
+    uint32_t named = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        named |= masks[i] & 1u << i;
+    return w->mask & ~named ? SIMT_ALL : 0;
+}
+
 SIMT_BODY(run_warp_sync)
 {
     return gather(w, in, in->a) ? in + 1 : NULL;
@@ -32,8 +43,9 @@ SIMT_BODY(run_ballot)
         return NULL;
     uint32_t bits = simt_predicate(w, in->a) & w->mask, *d = SIMT_SLOT(uint32_t, in->d);
     const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);
+    uint32_t more = unnamed(w, masks);
     for (int i = 0; i < SIMT_LANES; i++)
-        d[i] = SIMT_ACTIVE(i) ? bits & masks[i] : d[i];
+        d[i] = SIMT_ACTIVE(i) ? bits & (masks[i] | more) : d[i];
     return in + 1;
 }
 
@@ -50,9 +62,9 @@ static inline const struct simt_inst *run_vote(struct simt_warp *w, const struct
     if (!gather(w, in, in->b))
         return NULL;
     const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);
-    uint32_t bits = simt_predicate(w, in->a), result = 0;
+    uint32_t bits = simt_predicate(w, in->a), result = 0, more = unnamed(w, masks);
     for (int i = 0; i < SIMT_LANES; i++) {
-        uint32_t members = masks[i] & w->mask;
+        uint32_t members = (masks[i] | more) & w->mask;
         result |= (uint32_t)(SIMT_ACTIVE(i) && vote(kind, bits & members, members)) << i;
     }
     simt_set_predicate(w, in->d, result);
@@ -191,12 +203,12 @@ SHUFFLE_BODIES(run_shuffle_idx, SHUFFLE_IDX)
             return NULL;                                                                           \
         const T *a = SIMT_SLOT(const T, in->a);                                                    \
         const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);                                  \
-        uint32_t result[SIMT_LANES], *d = SIMT_SLOT(uint32_t, in->d);                              \
+        uint32_t result[SIMT_LANES], *d = SIMT_SLOT(uint32_t, in->d), more = unnamed(w, masks);    \
         for (int i = 0; i < SIMT_LANES; i++) {                                                     \
             result[i] = 0;                                                                         \
             for (int k = 0; k < SIMT_LANES; k++)                                                   \
                 result[i] |= (uint32_t)(a[i] == a[k]) << k;                                        \
-            result[i] &= masks[i] & w->mask;                                                       \
+            result[i] &= (masks[i] | more) & w->mask;                                              \
         }                                                                                          \
         for (int i = 0; i < SIMT_LANES; i++)                                                       \
             d[i] = SIMT_ACTIVE(i) ? result[i] : d[i];                                              \
@@ -209,8 +221,9 @@ SHUFFLE_BODIES(run_shuffle_idx, SHUFFLE_IDX)
         const T *a = SIMT_SLOT(const T, in->a);                                                    \
         const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);                                  \
         uint32_t result[SIMT_LANES], *d = SIMT_SLOT(uint32_t, in->d), all = 0;                     \
+        uint32_t more = unnamed(w, masks);                                                         \
         for (int i = 0; i < SIMT_LANES; i++) {                                                     \
-            uint32_t members = masks[i] & w->mask, same = 0;                                       \
+            uint32_t members = (masks[i] | more) & w->mask, same = 0;                              \
             for (int k = 0; k < SIMT_LANES; k++)                                                   \
                 same |= (uint32_t)(a[i] == a[k]) << k;                                             \
             bool equal = (same & members) == members;                                              \
@@ -237,9 +250,10 @@ MATCH_BODIES(b64, uint64_t)
         const T *a = SIMT_SLOT(const T, in->a);                                                    \
         const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);                                  \
         T result[SIMT_LANES], *d = SIMT_SLOT(T, in->d);                                            \
+        uint32_t more = unnamed(w, masks);                                                         \
         for (int i = 0; i < SIMT_LANES; i++) {                                                     \
             T x = start;                                                                           \
-            for (uint32_t rest = masks[i] & w->mask; rest; rest &= rest - 1) {                     \
+            for (uint32_t rest = (masks[i] | more) & w->mask; rest; rest &= rest - 1) {            \
                 T y = a[__builtin_ctz(rest)];                                                      \
                 x = combine;                                                                       \
             }                                                                                      \
@@ -280,8 +294,9 @@ SIMT_BODY(run_redux_f32)
     const float *a = SIMT_SLOT(const float, in->a);
     const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);
     float result[SIMT_LANES], *d = SIMT_SLOT(float, in->d);
+    uint32_t more = unnamed(w, masks);
     for (int i = 0; i < SIMT_LANES; i++) {
-        uint32_t rest = masks[i] & w->mask;
+        uint32_t rest = (masks[i] | more) & w->mask;
         result[i] = rest ? a[__builtin_ctz(rest)] : 0;
         result[i] = absolute ? fabsf(result[i]) : result[i];
         for (; rest; rest &= rest - 1) {

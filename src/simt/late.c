@@ -4,7 +4,7 @@
  * first, so that other warps' stores to the same place come before them, as they do on a GPU.
  * Groups are counted by warp. Where its lanes commit apart, a copy may be seen sooner than it must.
  */
-#include "simt/core.h"
+#include "simt/clock.h"
 
 #define MOST 8192 /* copies that a warp keeps; then the oldest are seen */
 
@@ -51,7 +51,7 @@ bool simt_late_wait(struct simt_warp *w, uint32_t pending, bool all)
         due++;
     if (due && !late->gave_way) {
         late->gave_way = true;
-        simt_charge(w, simt_state(w)->fuel);
+        simt_end_turn(simt_state(w));
         return false;
     }
     late->gave_way = false;

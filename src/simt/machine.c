@@ -388,6 +388,11 @@ bool simt_kernel_reads_clock(struct simt_kernel *kernel)
     return simt_kernel_code(kernel)->reads_clock;
 }
 
+bool simt_kernel_runs_beside(struct simt_kernel *kernel)
+{
+    return !simt_kernel_code(kernel)->fixed_params;
+}
+
 void simt_kernel_set_registers(struct simt_kernel *kernel, unsigned registers, unsigned spilled)
 {
     kernel->assembled_registers = registers;

@@ -93,6 +93,7 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     warp->w.live = mask;
     warp->w.carry = 0;
     warp->next_path = 0;
+    warp->turn = (struct simt_turn){0};
     warp->wgmma = (struct simt_wgmma){0};
     warp->waiting.lanes = warp->waiting.let_go = 0;
     warp->late.count = warp->late.groups = 0;
@@ -278,6 +279,18 @@ void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path)
         return;
     path->ran = 0;
     let_go(warp, path);
+}
+
+/* Lanes that wait for paths of the warp, which poll without using up their time, go on, at every
+ * join: the innermost may have some each time. */
+void simt_paths_let_go(struct simt_warp_state *warp)
+{
+    uint32_t mask = 0; /* a path that is let go takes a free place: those are not looked at */
+    for (int i = 0; i < SIMT_LANES; i++)
+        mask |= (uint32_t)(warp->paths[i].state != SIMT_PATH_FREE) << i;
+    for (; mask; mask &= mask - 1)
+        while (let_go(warp, &warp->paths[__builtin_ctz(mask)]))
+            ;
 }
 
 /* A warp with nothing to run, of which a path waits (in that state) for lanes that wait for it at a

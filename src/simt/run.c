@@ -31,6 +31,11 @@ enum { BUSY = 128 };
  * after which nothing is taken to end them if no state was new (stall.c). */
 enum { VAIN_LOOK = 64, VAIN_MOST = 256 };
 
+/* A loop that waits may never use up a slice: its lanes part and meet, or it has a barrier. So what
+ * polls has had its turn after this many instructions as well: other lanes of the warp that wait
+ * for it are let go, and another block gets the worker. */
+enum { GIVE_WAY = 1 << 16 };
+
 /* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
 enum { FASTEST = 29 };
 
@@ -90,6 +95,22 @@ static bool was_vain(const struct simt_warp_state *warp)
     return warp->vain_waits && warp->vain_waits == warp->sync_ops;
 }
 
+static void add_slice(struct simt_turn *turn, const struct simt_warp_state *warp, int32_t fuel)
+{
+    turn->ran += (uint64_t)((int64_t)fuel - warp->fuel);
+    turn->polled |= warp->sync_ops != 0;
+}
+
+/* Is the turn over? Then another begins; true if it has polled. */
+static bool has_polled(struct simt_turn *turn)
+{
+    if (turn->ran < GIVE_WAY)
+        return false;
+    bool polled = turn->polled;
+    *turn = (struct simt_turn){0};
+    return polled;
+}
+
 /* One turn for each warp of the block. */
 static enum block_result block_round(struct simt_block *block)
 {
@@ -118,8 +139,14 @@ static enum block_result block_round(struct simt_block *block)
         bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);
         if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
-        if (expired)
+        add_slice(&block->turn, warp, fuel);
+        add_slice(&warp->turn, warp, fuel);
+        if (expired) {
             simt_path_expire(warp, warp->w.path);
+            warp->turn = (struct simt_turn){0};
+        } else if (has_polled(&warp->turn)) {
+            simt_paths_let_go(warp);
+        }
         all_poll &= expired && warp->sync_ops;
         all_vain &= expired && was_vain(warp);
         some_work |= warp->sync_ops != warp->vain_waits;
@@ -150,18 +177,21 @@ static enum block_result lone_round(struct simt_block *block)
     enum block_result result = block_round(block);
     if (result == BLOCK_STUCK && unblock_barrier(block))
         return BLOCK_GOES_ON;
+    if (result == BLOCK_GOES_ON && has_polled(&block->turn))
+        return BLOCK_WAITS;
     return result == BLOCK_WAITS && is_stuck(block) ? BLOCK_STUCK : result;
 }
 
 /* One round of each block of a cluster, which goes on while one of them does. */
 static enum block_result cluster_round(struct simt_cluster *cluster)
 {
-    bool goes_on = false, waits = false, all_vain = true;
+    bool goes_on = false, waits = false, all_vain = true, polled = false;
     for (uint32_t i = 0; i < cluster->size; i++) {
         struct simt_block *block = cluster->blocks[i];
         if (block->has_ended)
             continue;
         enum block_result result = block_round(block);
+        polled |= has_polled(&block->turn);
         if (result == BLOCK_STOPPED)
             return result;
         if (result == BLOCK_DONE) {
@@ -177,7 +207,7 @@ static enum block_result cluster_round(struct simt_cluster *cluster)
     if (cluster->ended == cluster->size)
         return BLOCK_DONE;
     if (goes_on)
-        return BLOCK_GOES_ON;
+        return polled ? BLOCK_WAITS : BLOCK_GOES_ON;
     if (waits)
         return all_vain ? BLOCK_STUCK : BLOCK_WAITS;
     for (uint32_t i = 0; i < cluster->size; i++)

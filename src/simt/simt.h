@@ -141,6 +141,8 @@ struct simt_kernel_info {
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);
 bool simt_kernel_reads_clock(struct simt_kernel *kernel);
+/* May it begin beside a launch that only polls? Not if it takes the address of a parameter. */
+bool simt_kernel_runs_beside(struct simt_kernel *kernel);
 /* Registers as NVIDIA's assembler assigns them, in place of the estimate in models of occupancy. */
 void simt_kernel_set_registers(struct simt_kernel *kernel, unsigned registers, unsigned spilled);
 /* The PTX that a module was loaded from, and what it is for: 90 and 'a' for sm_90a. */

@@ -4,7 +4,7 @@
  */
 #include "simt/warpgroup.h"
 
-#include "simt/core.h"
+#include "simt/clock.h"
 
 /* All 32 lanes here, and three more whole warps beside this one. */
 static bool is_whole(struct simt_warp *w, const struct simt_inst *in)
@@ -62,7 +62,7 @@ static const struct simt_inst *come_again(struct simt_warp *w, const struct simt
     w->path->vain.address = w->path->vain.phase = 0;
     warp->vain_waits++;
     warp->busy = 0;
-    simt_charge(w, warp->fuel);
+    simt_charge_turns(w, warp->fuel);
     return in;
 }
 
@@ -89,6 +89,7 @@ const struct simt_inst *simt_wgmma_wait(struct simt_warp *w, const struct simt_i
                 w->index, wanted, i, other->wgmma.issued);
         return come_again(w, in);
     }
+    simt_clock_follow(w, first, SIMT_WARPGROUP);
     return in + 1;
 }
 

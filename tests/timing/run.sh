@@ -111,5 +111,6 @@ fi
 "$LOCKSTEP" run --gpu sim:h200 tests/timing/repeated.cu >"$work/repeated" || status=1
 cat "$work/repeated"
 [ "$(grep -c '^ok ' "$work/repeated")" = 4 ] || status=1
+"$LOCKSTEP" run --gpu sim:h200 tests/timing/waits.cu -gencode 'arch=compute_90a,code=[sm_90a,compute_90a]' || status=1
 [ $spun = 0 ] && [ "$(grep -c '^ok ' "$work/spins")" = 12 ] || { echo "not ok spins"; status=1; }
 exit $status
