@@ -38,9 +38,9 @@ static __device__ __forceinline__ moments merge_cluster(moments m, turns<float2>
     if (blocks == 1)
         return m;
     float2 theirs = take_turn(t, turn, make_float2(m.mean, m.squares));
-    float count = count_of_block<T>(cols, lane);
-    m = lane < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
-    return merge_lanes<LAYER>(m, 32);
+    float count = count_of_block<T>(cols, lane % 8); // blocks are 8 at most
+    m = lane % 8 < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
+    return merge_lanes<LAYER>(m, 8);
 }
 
 /* A cluster for each row: each block reads its part once. */
