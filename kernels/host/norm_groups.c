@@ -1,36 +1,54 @@
 /*
- * norm_groups.c: how many blocks the kernels of rmsnorm and layernorm get whose threads are groups with
- * rows of their own: one block on each SM, which stays.
+ * norm_groups.c: how many blocks the kernels of rmsnorm and layernorm get whose threads are groups
+ * with rows of their own: one block on each SM, which stays.
  */
 #include "norm_launch.h"
 
-enum { GROUP_SHARED = 1152 }; /* bytes that the kernels have for each group beside its stages, at most */
+enum {
+    GROUP_SHARED = 1152
+}; /* bytes that the kernels have for each group beside its stages, at most */
 
-/* Blocks of groups, one on each SM. `arrays` are those that wait in shared memory, `fetched` those of a
- * group's stage. */
-static struct norm_staged stage_groups(const struct zoo_call *call, int64_t arrays, int64_t fetched)
+/* `groups` of `threads` for rows of this length, with `arrays` that wait in shared memory and
+ * `fetched` ones in a stage; `other` is what else the stages must have room for, in bytes for a
+ * vector. */
+struct groups {
+    int64_t groups, threads, arrays, fetched, other;
+    const char *kernel;
+};
+
+static struct norm_staged stage_groups(const struct zoo_call *call, struct groups g)
 {
     enum { IDLE = 12 }; /* SMs that clusters of 4 and 8 leave idle: GPCs do not all have as many */
-    int64_t groups = zoo_tunable(call, "GROUPS"), threads = zoo_tunable(call, "THREADS");
-    int64_t vectors = norm_vectors(call->problem), rows = call->problem->value[NORM_ROWS];
-    int64_t sms = call->device->sm_count, part;
-    struct norm_staged s = {.blocks = 1, .threads = (unsigned)(groups * threads), .kernel = "groups"};
-    while (part = (vectors + s.blocks - 1) / s.blocks,
-           s.blocks < NORM_MOST_BLOCKS && part > threads * zoo_tunable(call, "VECTORS"))
-        s.blocks *= 2;
-    int64_t shared = (arrays + groups * zoo_tunable(call, "STAGES") * fetched) * part * NORM_VECTOR;
-    bool fits = part <= threads * zoo_tunable(call, "VECTORS") &&
-                shared + groups * GROUP_SHARED <= call->device->shared_per_block;
-    int64_t most = (sms - (s.blocks > 2 && sms > 8 * s.blocks ? IDLE : 0)) / s.blocks;
-    most = most > 0 ? most : 1;
-    s.shared = fits ? (unsigned)shared : 0;
-    s.clusters = (unsigned)(rows < most ? rows : most);
-    return s;
+    int64_t rows = call->problem->value[NORM_ROWS], sms = call->device->sm_count;
+    int64_t most = g.threads * zoo_tunable(call, "VECTORS"), blocks = 1;
+    while (blocks < NORM_MOST_BLOCKS && norm_vectors(call->problem) > blocks * most)
+        blocks *= 2;
+    int64_t part = (norm_vectors(call->problem) + blocks - 1) / blocks;
+    int64_t stages = g.groups * zoo_tunable(call, "STAGES") * g.fetched * NORM_VECTOR;
+    int64_t shared = (g.arrays * NORM_VECTOR + (stages > g.other ? stages : g.other)) * part;
+    bool fits = part <= most && shared + g.groups * GROUP_SHARED <= call->device->shared_per_block;
+    int64_t clusters = (sms - (blocks > 2 && sms > 8 * blocks ? IDLE : 0)) / blocks;
+    int64_t wanted = (rows + g.groups - 1) / g.groups;
+    clusters = clusters < wanted ? clusters : wanted;
+    return (struct norm_staged){.blocks = (unsigned)blocks,
+                                .threads = (unsigned)(g.groups * g.threads),
+                                .shared = fits ? (unsigned)shared : 0,
+                                .clusters = clusters > 0 ? (unsigned)clusters : 1,
+                                .kernel = g.kernel};
 }
 
 static struct norm_staged forward_groups(const struct zoo_call *call)
 {
-    return stage_groups(call, norm_is_layer(call->problem) ? 2 : 1, 1);
+    struct groups g = {.groups = zoo_tunable(call, "GROUPS"),
+                       .threads = zoo_tunable(call, "THREADS"),
+                       .arrays = norm_is_layer(call->problem) ? 2 : 1,
+                       .fetched = 1,
+                       .kernel = "groups"};
+    struct norm_staged s = stage_groups(call, g);
+    if (s.shared > 0)
+        return s;
+    g.groups /= 2, g.threads *= 2, g.kernel = "wide";
+    return stage_groups(call, g);
 }
 
 bool norm_fits_groups(const struct zoo_call *call)
@@ -43,15 +61,17 @@ CUresult norm_launch_groups(struct zoo_call *call)
     return norm_launch_staged_forward(call, forward_groups(call));
 }
 
-/* The stages, which are x and dy, also have room for the sums of the groups. */
+/* Where the stages were, sums of the groups are added up. */
 static struct norm_staged backward_groups(const struct zoo_call *call)
 {
-    struct norm_staged s = stage_groups(call, 1, 2);
-    int64_t each = zoo_type_bytes[norm_type(call->problem)];
-    int64_t stages = 2 * zoo_tunable(call, "STAGES") * each;
-    if (stages < (norm_is_layer(call->problem) ? 2 : 1) * (int64_t)sizeof(float))
-        s.shared = 0;
-    return s;
+    int64_t numbers = NORM_VECTOR / zoo_type_bytes[norm_type(call->problem)];
+    struct groups g = {.groups = zoo_tunable(call, "GROUPS"),
+                       .threads = zoo_tunable(call, "THREADS"),
+                       .arrays = 1,
+                       .fetched = 2,
+                       .kernel = "groups"};
+    g.other = g.groups * numbers * (int64_t)sizeof(float) * (norm_is_layer(call->problem) ? 2 : 1);
+    return stage_groups(call, g);
 }
 
 bool norm_fits_backward_groups(const struct zoo_call *call)

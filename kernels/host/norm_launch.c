@@ -72,11 +72,19 @@ bool norm_takes_shared_affine(const struct zoo_problem *problem)
     return norm_takes_long_rows(problem) && row_bytes(problem) >= 2 * LONG_ROW &&
            problem->value[NORM_RESIDUAL] == 0;
 }
-/* Plain rows: what else there is would take registers that the groups need. */
+/* What else there is would take registers. */
+static bool is_plain(const struct zoo_problem *problem)
+{
+    return problem->value[NORM_RESIDUAL] == 0 && problem->value[NORM_AFFINE] == AFFINE_YES &&
+           problem->value[NORM_STORE] == STORE_SAME;
+}
+bool norm_takes_plain_rows(const struct zoo_problem *problem)
+{
+    return norm_takes_long_rows(problem) && is_plain(problem);
+}
 bool norm_takes_groups(const struct zoo_problem *problem)
 {
-    return norm_takes_shared_affine(problem) && problem->value[NORM_AFFINE] == AFFINE_YES &&
-           problem->value[NORM_STORE] == STORE_SAME;
+    return norm_takes_plain_rows(problem) && row_bytes(problem) >= 2 * LONG_ROW;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
@@ -86,12 +94,14 @@ bool norm_takes_backward_stages(const struct zoo_problem *problem)
 bool norm_takes_backward_groups(const struct zoo_problem *problem)
 {
     return norm_takes_backward_stages(problem) && problem->value[NORM_RESIDUAL] == 0 &&
-           row_bytes(problem) > LONG_ROW / 4 && row_bytes(problem) <= LONG_ROW / 2;
+           row_bytes(problem) >= (norm_is_layer(problem) ? LONG_ROW / 4 : LONG_ROW / 8) &&
+           row_bytes(problem) <= LONG_ROW;
 }
 bool norm_takes_backward_team(const struct zoo_problem *problem)
 {
     return norm_takes_backward_stages(problem) && problem->value[NORM_RESIDUAL] == 0 &&
-           row_bytes(problem) >= (norm_is_layer(problem) ? LONG_ROW : 2 * LONG_ROW);
+           (norm_is_layer(problem) ? row_bytes(problem) > LONG_ROW
+                                   : row_bytes(problem) >= 2 * LONG_ROW);
 }
 
 /* Arguments -------------------------------------------------------------------------------------*/
@@ -195,7 +205,7 @@ static CUresult launch_long(struct zoo_call *call)
 
 CUresult norm_launch_registers(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4 }; /* as in the kernels */
+    enum { LANES_EACH = 4, PLAIN_THREADS = 512 }; /* as in the kernels */
     int64_t rows = call->problem->value[NORM_ROWS], vectors = norm_vectors(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
     if (norm_has_nothing_to_do(call->problem))
@@ -204,9 +214,11 @@ CUresult norm_launch_registers(struct zoo_call *call)
         struct zoo_grid grid = lanes_grid(call->problem, vectors, &log_lanes);
         return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
-    if (arguments_of(call).whole && threads <= MOST_THREADS)
-        return launch_forward(call, "block",
+    if (arguments_of(call).whole && threads <= MOST_THREADS) {
+        bool plain = is_plain(call->problem) && threads > 128 && threads <= PLAIN_THREADS;
+        return launch_forward(call, plain ? "plain" : "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
+    }
     return launch_long(call);
 }
 
@@ -228,13 +240,29 @@ bool norm_fits_parts(const struct zoo_call *call)
     return parts_grid(call).threads <= MOST_THREADS;
 }
 
-CUresult norm_launch_parts(struct zoo_call *call)
+static CUresult launch_parts(struct zoo_call *call, const char *kernel)
 {
     if (norm_has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     if (!arguments_of(call).whole)
         return launch_long(call);
-    return launch_forward(call, "parts", parts_grid(call), 0);
+    return launch_forward(call, kernel, parts_grid(call), 0);
+}
+
+CUresult norm_launch_parts(struct zoo_call *call)
+{
+    return launch_parts(call, "parts");
+}
+
+/* The kernels are compiled for so many threads. */
+bool norm_fits_plain_rows(const struct zoo_call *call)
+{
+    return parts_grid(call).threads <= (unsigned)zoo_tunable(call, "THREADS");
+}
+
+CUresult norm_launch_plain_rows(struct zoo_call *call)
+{
+    return launch_parts(call, "plain");
 }
 
 /* Stages ----------------------------------------------------------------------------------------*/

@@ -20,8 +20,8 @@ struct norm_staged {
 int64_t norm_vectors(const struct zoo_problem *problem); /* of a row */
 bool norm_has_nothing_to_do(const struct zoo_problem *problem);
 
-/* The kernel, or the one for rows that do not begin at multiples of 16 bytes; backward, what adds up the
- * partial sums of the clusters as well. */
+/* The kernel, or the one for rows that do not begin at multiples of 16 bytes; backward, what adds
+ * up the partial sums of the clusters as well. */
 CUresult norm_launch_staged_forward(struct zoo_call *call, struct norm_staged s);
 CUresult norm_launch_staged_backward(struct zoo_call *call, struct norm_staged s);
 /* dgamma and dbeta of `parts` clusters. */

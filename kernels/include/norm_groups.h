@@ -13,11 +13,11 @@
 #include "groups.h"
 #include "norm_plain.h"
 
-/* What lanes, warps and blocks have, of one row. One barrier of the group, behind which met() is called. */
-template <class T, bool LAYER, int THREADS, class Met>
+/* What lanes, warps and blocks have, of one row. One barrier of the group. */
+template <class T, bool LAYER, int THREADS>
 static __device__ __forceinline__ moments merge_group(moments m, moments (*of_warp)[32],
                                                       turns<float2> *of_blocks, unsigned turn,
-                                                      long long cols, Met met)
+                                                      long long cols)
 {
     const unsigned warps = THREADS / 32;
     unsigned lane = threadIdx.x % 32, blocks = cluster_size();
@@ -25,14 +25,11 @@ static __device__ __forceinline__ moments merge_group(moments m, moments (*of_wa
     if (lane == 0)
         of_warp[turn % 2][threadIdx.x % THREADS / 32] = m;
     meet_group<THREADS>();
-    met();
     m = merge_lanes<LAYER>(of_warp[turn % 2][lane % warps], warps);
     if (blocks == 1)
         return m;
     float2 theirs = take_turn(of_blocks, turn, make_float2(m.mean, m.squares), threadIdx.x % THREADS);
-    float count = count_of_block<T>(cols, lane % 16);
-    return merge_lanes<LAYER>(
-        lane % 16 < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0}, 16);
+    return merge_blocks<T, LAYER>(theirs, cols);
 }
 
 template <class T, bool LAYER, int V, int GROUPS, int THREADS, int STAGES>
@@ -47,7 +44,7 @@ static __device__ __forceinline__ void norm_groups(norm_job<T> a)
     uint4 *gamma = shared, *beta = shared + p.room;
     uint4 *stages = shared + ((LAYER ? 2 : 1) + group * STAGES) * p.room;
     unsigned clusters = gridDim.x / cluster_size(), step = GROUPS * clusters;
-    unsigned begin = group * clusters + blockIdx.x / cluster_size();
+    unsigned begin = blockIdx.x / cluster_size() * GROUPS + group;
     bool fetches = me < 32 && elect_one();
     auto fetch = [&](unsigned row, unsigned stage) {
         if (row >= a.rows)
@@ -90,14 +87,12 @@ static __device__ __forceinline__ void norm_groups(norm_job<T> a)
         for (bool again = false;; again = true) {
             only_words(v);
             m = merge_group<T, LAYER, THREADS>(measure<T, LAYER, true, V>(v, filled, factor),
-                                               of_warp[group], &of_blocks[group], turn++, a.cols,
-                                               [&] { // every thread has its part of the stage
-                                                   if (fetches && !again)
-                                                       fetch(row + STAGES * step, stage);
-                                               });
+                                               of_warp[group], &of_blocks[group], turn++, a.cols);
             only_words(v);
             if (again)
                 break;
+            if (fetches) // every thread has its part of the stage
+                fetch(row + STAGES * step, stage);
             factor = factor_for(m, a.cols, a.eps);
             if (factor == 1) // nearly always; all blocks agree
                 break;
@@ -122,12 +117,10 @@ static __device__ __forceinline__ void norm_groups(norm_job<T> a)
     }
 }
 
-#define NORM_GROUPS(type, T, LAYER, VECTORS, GROUPS, THREADS, STAGES)                              \
-    extern "C" __global__ void __launch_bounds__(GROUPS *THREADS, 1)                               \
-        groups_##type(NORM_ARGUMENTS(T))                                                           \
+#define NORM_GROUPS(name, T, LAYER, VECTORS, GROUPS, THREADS, STAGES)                              \
+    extern "C" __global__ void __launch_bounds__((GROUPS) * (THREADS), 1) name(NORM_ARGUMENTS(T))  \
     {                                                                                              \
         norm_groups<T, LAYER, VECTORS, GROUPS, THREADS, STAGES>(NORM(T));                          \
-    }                                                                                              \
-    NORM_LONG(type, T, LAYER)
+    }
 
 #endif

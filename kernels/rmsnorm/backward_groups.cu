@@ -9,7 +9,7 @@
 #define VECTORS 4 // tune: 4
 #define GROUPS 4 // tune: 2 3 4
 #define THREADS 128 // tune: 128; of a group
-#define STAGES 2 // tune: 1 2 3
+#define STAGES 1 // tune: 1 2
 
 NORM_GRADIENT_GROUPS(bf16, bf16, false, VECTORS, GROUPS, THREADS, STAGES)
 NORM_GRADIENT_GROUPS(f16, f16, false, VECTORS, GROUPS, THREADS, STAGES)

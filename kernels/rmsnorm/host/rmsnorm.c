@@ -25,6 +25,8 @@ static const struct zoo_variant variants[] = {
     {"shared_affine", "stages, with gamma in shared memory", norm_launch_shared_affine,
      .takes = norm_takes_shared_affine, .fits = norm_fits_shared_affine,
      .traits = ZOO_DETERMINISTIC, .at_launch = shared_affine_tunables},
+    {"plain", "a row over a cluster, with nothing but gamma", norm_launch_plain_rows,
+     .takes = norm_takes_plain_rows, .fits = norm_fits_plain_rows, .traits = ZOO_DETERMINISTIC},
     {"groups", "clusters that stay, whose groups of threads take rows of their own",
      norm_launch_groups, .takes = norm_takes_groups, .fits = norm_fits_groups,
      .traits = ZOO_DETERMINISTIC},
