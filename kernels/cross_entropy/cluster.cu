@@ -26,10 +26,12 @@ template <class T, int V> static __device__ __forceinline__ void entropy_parts(e
         unsigned at = threadIdx.x + i * blockDim.x;
         v[i] = at < p.count ? load_once(from + at) : filler<T>();
     }
+    let_next_begin(); // which waits until the losses are there
+    wait_for_kernels_before(); // which counts the rows; it leaves logits and labels alone
+    float share = *(const volatile float *)a.share; // comes together with the logits
     known k = merge_warps(measure<T, V>(v, p.count, a.smoothing != 0), of_warp);
     turns_wait();
-    wait_for_kernels_before(); // which counts the rows; it leaves logits and labels alone
-    outcome o = outcome_of(a, label, merge_blocks(k, &of_blocks, 0), *a.share);
+    outcome o = outcome_of(a, label, merge_blocks(k, &of_blocks, 0), share);
     if (threadIdx.x == 0 && cluster_rank() == 0)
         write_other_loss(a, row, o);
     write_part<T, V>(a, row, p, v, o);

@@ -42,12 +42,12 @@ static __device__ __forceinline__ known known_nothing(void)
     return known{-INFINITY, 0, 0};
 }
 
-/* Every lane gets what all 32 know. */
-static __device__ __forceinline__ known merge_lanes(known k)
+/* Every lane gets what all 32 know, or its group of as many neighbours. */
+template <int LANES = 32> static __device__ __forceinline__ known merge_lanes(known k)
 {
-    float most = max_lanes(k.most, 32);
+    float most = max_lanes(k.most, LANES);
     float factor = k.most == -INFINITY ? 1 : power_of_two((k.most - most) * LOG2_E);
-    return known{most, sum_lanes(k.sum * factor, 32), sum_lanes(k.total, 32)};
+    return known{most, sum_lanes(k.sum * factor, LANES), sum_lanes(k.total, LANES)};
 }
 /* Every thread what the block knows; each brings its warp's. Two calls in a row must not have the
  * same of_warp. */
@@ -57,6 +57,8 @@ static __device__ __forceinline__ known merge_warps(known k, known *of_warp)
     if (lane == 0)
         of_warp[threadIdx.x / 32] = k;
     __syncthreads();
+    if (blockDim.x <= 256) // everybody waits for this: fewer steps where they do
+        return merge_lanes<8>(lane % 8 < blockDim.x / 32 ? of_warp[lane % 8] : known_nothing());
     return merge_lanes(lane < blockDim.x / 32 ? of_warp[lane] : known_nothing());
 }
 

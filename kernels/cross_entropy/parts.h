@@ -132,8 +132,8 @@ static __device__ __forceinline__ known merge_blocks(known k, turns<float4> *of_
     if (cluster_size() == 1)
         return k;
     float4 other = take_turn(of_blocks, turn, make_float4(k.most, k.sum, k.total, 0));
-    return merge_lanes(threadIdx.x % 32 < cluster_size() ? known{other.x, other.y, other.z}
-                                                         : known_nothing());
+    return merge_lanes<8>(threadIdx.x % 8 < cluster_size() ? known{other.x, other.y, other.z}
+                                                           : known_nothing());
 }
 
 #endif

@@ -96,22 +96,32 @@ bool norm_takes_forward(const struct zoo_problem *problem);
 bool norm_takes_backward(const struct zoo_problem *problem);
 bool norm_takes_long_rows(const struct zoo_problem *problem); /* forward, of whole vectors */
 bool norm_takes_shared_affine(const struct zoo_problem *problem);
+bool norm_takes_plain_rows(const struct zoo_problem *problem);
+bool norm_takes_groups(const struct zoo_problem *problem);
 bool norm_takes_backward_stages(const struct zoo_problem *problem);
+bool norm_takes_backward_groups(const struct zoo_problem *problem);
 bool norm_takes_backward_team(const struct zoo_problem *problem);
 
 CUresult norm_launch_plain(struct zoo_call *call);
 CUresult norm_launch_registers(struct zoo_call *call);
 CUresult norm_launch_stages(struct zoo_call *call);
 CUresult norm_launch_shared_affine(struct zoo_call *call);
+CUresult norm_launch_plain_rows(struct zoo_call *call);
+CUresult norm_launch_groups(struct zoo_call *call);
 CUresult norm_launch_parts(struct zoo_call *call);
 CUresult norm_launch_passes(struct zoo_call *call);
 CUresult norm_launch_gradient_stages(struct zoo_call *call);
+CUresult norm_launch_backward_groups(struct zoo_call *call);
 CUresult norm_launch_backward_team(struct zoo_call *call);
 bool norm_fits_parts(const struct zoo_call *call);
 bool norm_fits_shared_affine(const struct zoo_call *call);
+bool norm_fits_plain_rows(const struct zoo_call *call);
+bool norm_fits_groups(const struct zoo_call *call);
 bool norm_fits_stages(const struct zoo_call *call);
 size_t norm_workspace_passes(const struct zoo_call *call);
 size_t norm_workspace_stages(const struct zoo_call *call);
+bool norm_fits_backward_groups(const struct zoo_call *call);
+size_t norm_workspace_backward_groups(const struct zoo_call *call);
 bool norm_fits_backward_team(const struct zoo_call *call);
 size_t norm_workspace_backward_team(const struct zoo_call *call);
 

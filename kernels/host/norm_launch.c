@@ -1,16 +1,16 @@
 /*
  * norm_launch.c: how many threads and blocks the kernels of rmsnorm and layernorm get.
  */
-#include "norm.h"
+#include "norm_launch.h"
 
 #include <stdio.h>
 
 enum {
-    VECTOR = 16,
+    VECTOR = NORM_VECTOR,
+    MOST_BLOCKS = NORM_MOST_BLOCKS,
     MOST_THREADS = 1024,
     STAGES_THREADS = 512,
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
-    MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
     OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
     AFFINE_SHARED = 2560, /* the same for shared_affine */
     TEAM_SHARED = 1024,   /* and for teams */
@@ -25,7 +25,7 @@ static int64_t row_bytes(const struct zoo_problem *problem)
 {
     return problem->value[NORM_COLS] * zoo_type_bytes[norm_type(problem)];
 }
-static int64_t vectors_of(const struct zoo_problem *problem)
+int64_t norm_vectors(const struct zoo_problem *problem)
 {
     return (row_bytes(problem) + VECTOR - 1) / VECTOR;
 }
@@ -37,7 +37,7 @@ static unsigned threads_for(int64_t vectors, int each)
     return 32 * (warps ? warps : 1);
 }
 
-static bool has_nothing_to_do(const struct zoo_problem *problem)
+bool norm_has_nothing_to_do(const struct zoo_problem *problem)
 {
     return problem->value[NORM_ROWS] == 0 || problem->value[NORM_COLS] == 0;
 }
@@ -72,15 +72,36 @@ bool norm_takes_shared_affine(const struct zoo_problem *problem)
     return norm_takes_long_rows(problem) && row_bytes(problem) >= 2 * LONG_ROW &&
            problem->value[NORM_RESIDUAL] == 0;
 }
+/* What else there is would take registers. */
+static bool is_plain(const struct zoo_problem *problem)
+{
+    return problem->value[NORM_RESIDUAL] == 0 && problem->value[NORM_AFFINE] == AFFINE_YES &&
+           problem->value[NORM_STORE] == STORE_SAME;
+}
+bool norm_takes_plain_rows(const struct zoo_problem *problem)
+{
+    return norm_takes_long_rows(problem) && is_plain(problem);
+}
+bool norm_takes_groups(const struct zoo_problem *problem)
+{
+    return norm_takes_plain_rows(problem) && row_bytes(problem) >= 2 * LONG_ROW;
+}
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
     return norm_takes_backward(problem) && has_whole_rows(problem);
 }
-/* Where it was measured to be faster. */
+/* Where they were measured to be faster. */
+bool norm_takes_backward_groups(const struct zoo_problem *problem)
+{
+    return norm_takes_backward_stages(problem) && problem->value[NORM_RESIDUAL] == 0 &&
+           row_bytes(problem) >= (norm_is_layer(problem) ? LONG_ROW / 4 : LONG_ROW / 8) &&
+           row_bytes(problem) <= LONG_ROW;
+}
 bool norm_takes_backward_team(const struct zoo_problem *problem)
 {
     return norm_takes_backward_stages(problem) && problem->value[NORM_RESIDUAL] == 0 &&
-           row_bytes(problem) >= (norm_is_layer(problem) ? LONG_ROW : 2 * LONG_ROW);
+           (norm_is_layer(problem) ? row_bytes(problem) > LONG_ROW
+                                   : row_bytes(problem) >= 2 * LONG_ROW);
 }
 
 /* Arguments -------------------------------------------------------------------------------------*/
@@ -153,7 +174,7 @@ CUresult norm_launch_plain(struct zoo_call *call)
 {
     struct arguments a = arguments_of(call);
     struct zoo_grid grid = {.x = (unsigned)a.rows, .threads = (unsigned)zoo_tunable(call, "BLOCK")};
-    if (has_nothing_to_do(call->problem))
+    if (norm_has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     if (norm_is_layer(call->problem))
         return ZOO_LAUNCH(call, "layernorm", grid, &a.array[NORM_X], &a.array[NORM_GAMMA],
@@ -184,25 +205,27 @@ static CUresult launch_long(struct zoo_call *call)
 
 CUresult norm_launch_registers(struct zoo_call *call)
 {
-    enum { LANES_EACH = 4 }; /* as in the kernels */
-    int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
+    enum { LANES_EACH = 4, PLAIN_THREADS = 512 }; /* as in the kernels */
+    int64_t rows = call->problem->value[NORM_ROWS], vectors = norm_vectors(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
-    if (has_nothing_to_do(call->problem))
+    if (norm_has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     if (vectors <= 32 * LANES_EACH) {
         struct zoo_grid grid = lanes_grid(call->problem, vectors, &log_lanes);
         return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
-    if (arguments_of(call).whole && threads <= MOST_THREADS)
-        return launch_forward(call, "block",
+    if (arguments_of(call).whole && threads <= MOST_THREADS) {
+        bool plain = is_plain(call->problem) && threads > 128 && threads <= PLAIN_THREADS;
+        return launch_forward(call, plain ? "plain" : "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
+    }
     return launch_long(call);
 }
 
 /* Parts of a row for the blocks of a cluster. */
 static struct zoo_grid parts_grid(const struct zoo_call *call)
 {
-    int64_t vectors = vectors_of(call->problem), rows = call->problem->value[NORM_ROWS];
+    int64_t vectors = norm_vectors(call->problem), rows = call->problem->value[NORM_ROWS];
     int each = zoo_tunable(call, "VECTORS");
     unsigned blocks = 1;
     while (blocks < MOST_BLOCKS && vectors > (int64_t)blocks * zoo_tunable(call, "THREADS") * each)
@@ -217,22 +240,32 @@ bool norm_fits_parts(const struct zoo_call *call)
     return parts_grid(call).threads <= MOST_THREADS;
 }
 
-CUresult norm_launch_parts(struct zoo_call *call)
+static CUresult launch_parts(struct zoo_call *call, const char *kernel)
 {
-    if (has_nothing_to_do(call->problem))
+    if (norm_has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     if (!arguments_of(call).whole)
         return launch_long(call);
-    return launch_forward(call, "parts", parts_grid(call), 0);
+    return launch_forward(call, kernel, parts_grid(call), 0);
+}
+
+CUresult norm_launch_parts(struct zoo_call *call)
+{
+    return launch_parts(call, "parts");
+}
+
+/* The kernels are compiled for so many threads. */
+bool norm_fits_plain_rows(const struct zoo_call *call)
+{
+    return parts_grid(call).threads <= (unsigned)zoo_tunable(call, "THREADS");
+}
+
+CUresult norm_launch_plain_rows(struct zoo_call *call)
+{
+    return launch_parts(call, "plain");
 }
 
 /* Stages ----------------------------------------------------------------------------------------*/
-
-/* A row over some blocks, and as many of those as run at a time. */
-struct staged {
-    unsigned blocks, threads, shared, clusters;
-    const char *kernel;
-};
 
 /* How many clusters run at a time, if an SM takes `resident` blocks: GPCs do not all have the same
  * number of SMs. An H200 with 132 runs 66 clusters of 2, 31 of 4 and 15 of 8. */
@@ -260,14 +293,14 @@ static int64_t resident_blocks(const struct zoo_problem *problem, unsigned threa
 }
 
 /* With `each` vectors a thread. */
-static struct staged stage_rows_with(const struct zoo_call *call, int each, bool wide)
+static struct norm_staged stage_rows_with(const struct zoo_call *call, int each, bool wide)
 {
     const struct zoo_problem *problem = call->problem;
     bool back = norm_is_backward(problem);
-    int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
+    int64_t vectors = norm_vectors(problem), rows = problem->value[NORM_ROWS];
     int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] ? 1 : 0);
     int64_t room = call->device->shared_per_block - OWN_SHARED, shared;
-    struct staged s = {.blocks = 1, .kernel = wide ? "wide" : "stages"};
+    struct norm_staged s = {.blocks = 1, .kernel = wide ? "wide" : "stages"};
     for (;; s.blocks *= 2) { /* clusters of other sizes leave SMs idle */
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
         shared = zoo_tunable(call, "STAGES") * arrays * part * VECTOR;
@@ -288,10 +321,10 @@ static struct staged stage_rows_with(const struct zoo_call *call, int each, bool
     return s;
 }
 
-static struct staged stage_rows(const struct zoo_call *call)
+static struct norm_staged stage_rows(const struct zoo_call *call)
 {
     int each = zoo_tunable(call, "VECTORS");
-    struct staged s = stage_rows_with(call, each, false);
+    struct norm_staged s = stage_rows_with(call, each, false);
     if (norm_is_backward(call->problem) && s.threads > STAGES_THREADS)
         s = stage_rows_with(call, 2 * each, true);
     return s;
@@ -299,34 +332,39 @@ static struct staged stage_rows(const struct zoo_call *call)
 
 bool norm_fits_stages(const struct zoo_call *call)
 {
-    struct staged s = stage_rows(call);
-    return s.threads <= STAGES_THREADS && (s.shared > 0 || has_nothing_to_do(call->problem));
+    struct norm_staged s = stage_rows(call);
+    return s.threads <= STAGES_THREADS && (s.shared > 0 || norm_has_nothing_to_do(call->problem));
 }
 
-static struct zoo_grid grid_of(struct staged s)
+static struct zoo_grid grid_of(struct norm_staged s)
 {
     return (struct zoo_grid){
         .x = s.clusters * s.blocks, .threads = s.threads, .shared = s.shared, .cluster = s.blocks};
 }
 
-CUresult norm_launch_stages(struct zoo_call *call)
+CUresult norm_launch_staged_forward(struct zoo_call *call, struct norm_staged s)
 {
-    if (has_nothing_to_do(call->problem))
+    if (norm_has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     if (!arguments_of(call).whole)
         return launch_long(call);
-    return launch_forward(call, "stages", grid_of(stage_rows(call)), 0);
+    return launch_forward(call, s.kernel, grid_of(s), 0);
+}
+
+CUresult norm_launch_stages(struct zoo_call *call)
+{
+    return norm_launch_staged_forward(call, stage_rows(call));
 }
 
 /* Blocks that hold gamma and beta of their columns: as many as run at a time. */
-static struct staged hold_affine(const struct zoo_call *call)
+static struct norm_staged hold_affine(const struct zoo_call *call)
 {
     const struct zoo_problem *problem = call->problem;
-    int64_t vectors = vectors_of(problem), together = zoo_tunable(call, "ROWS");
+    int64_t vectors = norm_vectors(problem), together = zoo_tunable(call, "ROWS");
     int64_t turns = (problem->value[NORM_ROWS] + together - 1) / together;
     int64_t room = call->device->shared_per_block, sms = call->device->sm_count, shared;
     int64_t arrays = together * zoo_tunable(call, "STAGES") + (norm_is_layer(problem) ? 2 : 1);
-    struct staged s = {.blocks = 1, .kernel = "shared_affine"};
+    struct norm_staged s = {.blocks = 1, .kernel = "shared_affine"};
     for (;; s.blocks *= 2) {
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
         shared = arrays * part * VECTOR;
@@ -349,17 +387,13 @@ static struct staged hold_affine(const struct zoo_call *call)
 
 bool norm_fits_shared_affine(const struct zoo_call *call)
 {
-    struct staged s = hold_affine(call);
-    return s.threads <= STAGES_THREADS && (s.shared > 0 || has_nothing_to_do(call->problem));
+    struct norm_staged s = hold_affine(call);
+    return s.threads <= STAGES_THREADS && (s.shared > 0 || norm_has_nothing_to_do(call->problem));
 }
 
 CUresult norm_launch_shared_affine(struct zoo_call *call)
 {
-    if (has_nothing_to_do(call->problem))
-        return CUDA_SUCCESS;
-    if (!arguments_of(call).whole)
-        return launch_long(call);
-    return launch_forward(call, "shared_affine", grid_of(hold_affine(call)), 0);
+    return norm_launch_staged_forward(call, hold_affine(call));
 }
 
 /* Backward --------------------------------------------------------------------------------------*/
@@ -380,7 +414,7 @@ static CUresult launch_add_up(struct zoo_call *call, unsigned parts)
                       &a.array[NORM_DBETA]);
 }
 
-static size_t partial_bytes(const struct zoo_problem *problem, size_t parts)
+size_t norm_partial_bytes(const struct zoo_problem *problem, size_t parts)
 {
     if (problem->value[NORM_AFFINE] != AFFINE_YES)
         return 0;
@@ -403,7 +437,7 @@ static unsigned parts_of_rows(const struct zoo_call *call)
 
 size_t norm_workspace_passes(const struct zoo_call *call)
 {
-    return partial_bytes(call->problem, parts_of_rows(call));
+    return norm_partial_bytes(call->problem, parts_of_rows(call));
 }
 
 /* Number by number. */
@@ -418,7 +452,7 @@ static CUresult launch_long_rows(struct zoo_call *call)
 static CUresult launch_rows(struct zoo_call *call)
 {
     enum { LANES_EACH = 2 };
-    int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
+    int64_t rows = call->problem->value[NORM_ROWS], vectors = norm_vectors(call->problem);
     unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
     if (!arguments_of(call).whole || threads > MOST_THREADS)
         return launch_long_rows(call);
@@ -447,7 +481,7 @@ static CUresult launch_passes(struct zoo_call *call, unsigned parts,
 {
     if (call->problem->value[NORM_ROWS] == 0)
         return launch_add_up(call, 0);
-    if (has_nothing_to_do(call->problem))
+    if (norm_has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
     CUresult result = launch_columns(call, parts);
     if (result == CUDA_SUCCESS)
@@ -460,18 +494,22 @@ CUresult norm_launch_passes(struct zoo_call *call)
     return launch_passes(call, parts_of_rows(call), launch_rows);
 }
 
+CUresult norm_launch_staged_backward(struct zoo_call *call, struct norm_staged s)
+{
+    if (norm_has_nothing_to_do(call->problem) || !arguments_of(call).whole)
+        return launch_passes(call, s.clusters, launch_long_rows);
+    CUresult result = launch_backward(call, s.kernel, grid_of(s), 0);
+    return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
+}
+
 size_t norm_workspace_stages(const struct zoo_call *call)
 {
-    return partial_bytes(call->problem, stage_rows(call).clusters);
+    return norm_partial_bytes(call->problem, stage_rows(call).clusters);
 }
 
 CUresult norm_launch_gradient_stages(struct zoo_call *call)
 {
-    struct staged s = stage_rows(call);
-    if (has_nothing_to_do(call->problem) || !arguments_of(call).whole)
-        return launch_passes(call, s.clusters, launch_long_rows);
-    CUresult result = launch_backward(call, s.kernel, grid_of(s), 0);
-    return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
+    return norm_launch_staged_backward(call, stage_rows(call));
 }
 
 /* Rows over teams of `size` blocks with `room` vectors each, one block on an SM. */
@@ -483,7 +521,7 @@ static struct teams teams_for(const struct zoo_call *call)
 {
     enum { LINE = 8 }; /* vectors: no line of the L2 belongs to two blocks */
     const struct zoo_problem *problem = call->problem;
-    int64_t most = 32 * (int64_t)zoo_tunable(call, "VECTORS"), vectors = vectors_of(problem);
+    int64_t most = 32 * (int64_t)zoo_tunable(call, "VECTORS"), vectors = norm_vectors(problem);
     int64_t sms = call->device->sm_count, least = (vectors + most - 1) / most;
     struct teams t = {.warps = (unsigned)zoo_tunable(call, "WARPS")};
     int64_t rounds = zoo_ceil_div(problem->value[NORM_ROWS], t.warps);
@@ -514,7 +552,7 @@ static size_t slots_bytes(struct teams t)
 size_t norm_workspace_backward_team(const struct zoo_call *call)
 {
     struct teams t = teams_for(call);
-    return partial_bytes(call->problem, t.count) + slots_bytes(t);
+    return norm_partial_bytes(call->problem, t.count) + slots_bytes(t);
 }
 
 CUresult norm_launch_backward_team(struct zoo_call *call)
@@ -522,9 +560,9 @@ CUresult norm_launch_backward_team(struct zoo_call *call)
     struct arguments a = arguments_of(call);
     struct teams t = teams_for(call);
     char name[32];
-    if (has_nothing_to_do(call->problem) || !a.whole)
+    if (norm_has_nothing_to_do(call->problem) || !a.whole)
         return launch_passes(call, t.count, launch_long_rows);
-    CUdeviceptr slots = call->workspace + partial_bytes(call->problem, t.count);
+    CUdeviceptr slots = call->workspace + norm_partial_bytes(call->problem, t.count);
     CUdeviceptr partial = a.has & HAS_GAMMA ? call->workspace : a.array[NORM_X];
     CUresult result = zoo_clear(call, slots, slots_bytes(t));
     if (result != CUDA_SUCCESS)

@@ -56,16 +56,22 @@ template <bool LAYER> static __device__ __forceinline__ moments merge(moments a,
                    fmaf(apart * apart * share, a.count, a.squares + b.squares)};
 }
 
-/* Over groups of `lanes` neighbours: all at once, since the chain of pairs would be longer. Sums
- * over lanes have the same bits in every lane. */
+/* Over groups of `lanes` neighbours. Means are counted from that of the group's first lane, so that
+ * one round of sums does: with the mean itself, squares would have to wait for it. Nothing much is lost:
+ * the squares around the common mean are at least a 1 / lanes of those around the first lane's, which has
+ * numbers wherever another one has. Sums over lanes have the same bits in every lane. */
 template <bool LAYER>
 static __device__ __forceinline__ moments merge_lanes(moments m, unsigned lanes)
 {
     if (!LAYER)
         return moments{0, 0, sum_lanes(m.squares, lanes)};
-    float count = sum_lanes(m.count, lanes), sum = sum_lanes(m.count * m.mean, lanes);
-    float mean = count > 0 ? __fdividef(sum, count) : 0, apart = m.mean - mean;
-    return moments{count, mean, sum_lanes(fmaf(m.count * apart, apart, m.squares), lanes)};
+    float zero = __shfl_sync(0xffffffff, m.mean, threadIdx.x % 32 & ~(lanes - 1));
+    float apart = m.mean - zero, shift = m.count * apart;
+    float count = sum_lanes(m.count, lanes), sum = sum_lanes(shift, lanes);
+    float squares = sum_lanes(fmaf(shift, apart, m.squares), lanes);
+    float further = count > 0 ? __fdividef(sum, count) : 0;
+    squares = fmaf(-further, sum, squares);
+    return moments{count, zero + further, squares < 0 ? 0 : squares};
 }
 
 /* Every thread of a block of whole warps gets the block's. Two calls in a row must not have the
@@ -78,26 +84,30 @@ static __device__ __forceinline__ moments merge_block(moments m, moments *of_war
     if (lane == 0)
         of_warp[threadIdx.x / 32] = m;
     __syncthreads();
+    if (blockDim.x <= 256) // everybody waits for this: fewer steps where they do
+        return merge_lanes<LAYER>(
+            lane % 8 < blockDim.x / 32 ? of_warp[lane % 8] : moments{0, 0, 0}, 8);
     return merge_lanes<LAYER>(lane < blockDim.x / 32 ? of_warp[lane] : moments{0, 0, 0}, 32);
 }
 
 /* The moments of a thread's vectors; the first `filled` of each vector's elements are numbers of
- * the row (WHOLE: all or none). Two passes over registers: the mean, then the distances. */
+ * the row (WHOLE: all or none). Two passes over registers: the mean, then the distances, each by two sums
+ * that do not wait for one another. */
 template <class T, bool LAYER, bool WHOLE, int V>
 static __device__ __forceinline__ moments measure(const uint4 (&v)[V], const int (&filled)[V],
                                                   float factor)
 {
-    float count = 0, sum = 0, squares = 0, mean = 0, x[PER<T>];
+    float count = 0, sum[2] = {0, 0}, squares[2] = {0, 0}, mean = 0, x[PER<T>];
     if (LAYER) {
 #pragma unroll
         for (int k = 0; k < V; k++) { // what is not filled is 0
             widen_all<T>(v[k], x);
 #pragma unroll
             for (int i = 0; i < PER<T>; i++)
-                sum = fmaf(x[i], factor, sum);
+                sum[i % 2] = fmaf(x[i], factor, sum[i % 2]);
             count += filled[k];
         }
-        mean = count > 0 ? __fdividef(sum, count) : 0;
+        mean = count > 0 ? __fdividef(sum[0] + sum[1], count) : 0;
     }
 #pragma unroll
     for (int k = 0; k < V; k++) {
@@ -108,10 +118,10 @@ static __device__ __forceinline__ moments measure(const uint4 (&v)[V], const int
         for (int i = 0; i < PER<T>; i++) {
             float distance = LAYER ? fmaf(x[i], factor, -mean) : x[i] * factor;
             if (!LAYER || WHOLE || i < filled[k])
-                squares = fmaf(distance, distance, squares);
+                squares[i % 2] = fmaf(distance, distance, squares[i % 2]);
         }
     }
-    return moments{count, mean, squares};
+    return moments{count, mean, squares[0] + squares[1]};
 }
 
 /* Statistics of a row ---------------------------------------------------------------------------*/

@@ -29,18 +29,22 @@ static __device__ __forceinline__ float count_of_block(long long cols, unsigned 
     return first >= vectors ? 0 : min(room, vectors - first) * PER<T>;
 }
 
-/* Of the cluster. */
+/* Of the cluster; lane k has what block k said, of 8 at most. */
+template <class T, bool LAYER>
+static __device__ __forceinline__ moments merge_blocks(float2 theirs, long long cols)
+{
+    unsigned block = threadIdx.x % 8;
+    float count = count_of_block<T>(cols, block);
+    return merge_lanes<LAYER>(
+        block < cluster_size() ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0}, 8);
+}
 template <class T, bool LAYER>
 static __device__ __forceinline__ moments merge_cluster(moments m, turns<float2> *t, unsigned turn,
                                                         long long cols)
 {
-    unsigned lane = threadIdx.x % 32, blocks = cluster_size();
-    if (blocks == 1)
+    if (cluster_size() == 1)
         return m;
-    float2 theirs = take_turn(t, turn, make_float2(m.mean, m.squares));
-    float count = count_of_block<T>(cols, lane);
-    m = lane < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
-    return merge_lanes<LAYER>(m, 32);
+    return merge_blocks<T, LAYER>(take_turn(t, turn, make_float2(m.mean, m.squares)), cols);
 }
 
 /* A cluster for each row: each block reads its part once. */

@@ -87,18 +87,23 @@ static __device__ __forceinline__ void norm_lanes(norm_job<T> a, unsigned log_la
         store_statistics<T, LAYER>(a, row, st);
 }
 
-/* A block for each row; rows begin at multiples of 16 bytes. */
-template <class T, bool LAYER, int V>
+/* A block for each row; rows begin at multiples of 16 bytes. PLAIN: gamma and beta are there, nothing is
+ * added before, and results have the type of x. */
+template <class T, bool LAYER, int V, bool PLAIN>
 static __device__ __forceinline__ void norm_block(norm_job<T> a)
 {
     __shared__ moments of_warp[2][32];
     a.whole = true; // so that the compiler knows
+    if (PLAIN)
+        a.has = (a.has & HAS_STATS) | HAS_GAMMA | HAS_BETA;
     long long row = blockIdx.x;
     share s = share_of(a.x, threadIdx.x, blockDim.x, 0, a.cols, a.whole);
     uint4 v[V];
     int filled[V];
     load<T, V>(a, row, s, v, filled);
+    only_words(v);
     moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[0]);
+    only_words(v);
     float factor = factor_for(m, a.cols, a.eps);
     if (factor != 1) // rarely
         m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, factor), of_warp[1]);
@@ -163,7 +168,11 @@ static __device__ __forceinline__ void norm_long(norm_job<T> a)
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) block_##type(NORM_ARGUMENTS(T))             \
     {                                                                                              \
-        norm_block<T, LAYER, VECTORS>(NORM(T));                                                    \
+        norm_block<T, LAYER, VECTORS, false>(NORM(T));                                             \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(512, 2) plain_##type(NORM_ARGUMENTS(T))           \
+    {                                                                                              \
+        norm_block<T, LAYER, VECTORS, true>(NORM(T));                                              \
     }                                                                                              \
     NORM_LONG(type, T, LAYER)
 

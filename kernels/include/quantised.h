@@ -188,6 +188,7 @@ static __device__ __forceinline__ float scale_of_e4m3(unsigned scale)
 /* NVFP4: a block's scale is e4m3, of numbers that the whole array's scale has brought to at most 6
  * times 448. `encode` is one over the array's scale. */
 #define NVFP4_LARGEST 2688.0f
+enum { E4M3_LEAST_NORMAL = 0x08, E4M3_LARGEST = 0x7e }; // codes
 static __device__ __forceinline__ unsigned nvfp4_scale(float largest, float encode)
 {
     return pair_e4m3(__fmul_rn(__fmul_rn(largest, encode), 1.0f / 6), 0) & 0xff;

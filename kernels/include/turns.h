@@ -45,17 +45,22 @@ static __device__ __forceinline__ void turns_wait(void)
 /* Lane k of every warp gets what block k says, of a power of two of blocks; `turn` counts from 0.
  * Between two turns all threads of the block meet at a barrier: then nobody reads the places of the
  * turn before any more. */
-template <class N> static __device__ __forceinline__ N take_turn(turns<N> *t, unsigned turn, N mine)
+template <class N>
+static __device__ __forceinline__ N take_turn(turns<N> *t, unsigned turn, N mine, unsigned me)
 {
     unsigned lane = threadIdx.x % 32, blocks = cluster_size(), set = turn % 2;
     if (blocks == 1)
         return mine;
-    if (threadIdx.x == 0) // others' numbers may be here already; the phase waits for this thread
+    if (me == 0) // others' numbers may be here already; the phase waits for this thread
         barrier_arrive_expecting(&t->all_here[set], blocks * sizeof(N));
-    if (threadIdx.x < blocks)
-        send_number(&t->of_block[set][cluster_rank()], &t->all_here[set], threadIdx.x, mine);
+    if (me < blocks)
+        send_number(&t->of_block[set][cluster_rank()], &t->all_here[set], me, mine);
     barrier_wait(&t->all_here[set], turn / 2 % 2);
     return t->of_block[set][lane & (blocks - 1)];
+}
+template <class N> static __device__ __forceinline__ N take_turn(turns<N> *t, unsigned turn, N mine)
+{
+    return take_turn(t, turn, mine, threadIdx.x);
 }
 
 #endif

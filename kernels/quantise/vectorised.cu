@@ -35,6 +35,13 @@ static __device__ __forceinline__ void largest_of_tensor(const arrays &a, unsign
         for (int k = 0; k < 4; k++)
             if (i + k * step < vectors)
                 raw[k] = load_once((const uint4 *)x + i + k * step);
+        if constexpr (sizeof(T) == 2) {
+            float largest = largest_size<T>(raw);
+            if (largest < INFINITY) {
+                size = fmaxf(size, largest);
+                continue;
+            }
+        }
 #pragma unroll
         for (int k = 0; k < 4; k++)
             size = fmaxf(size, largest_of_vector<T>(raw[k]));
@@ -175,7 +182,9 @@ static __device__ __forceinline__ void quantise_chunk(const arrays &a, spot p, u
  * its row. */
 template <class F, class T> static __device__ __forceinline__ void quantise_flat(const arrays &a)
 {
-    unsigned i = blockIdx.x * BLOCK + threadIdx.x;
+    // What an earlier launch has read last still is in the L2, so that comes first.
+    unsigned block = F::SCALES == TWO_LEVELS ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    unsigned i = block * BLOCK + threadIdx.x;
     const unsigned log = F::SCALES == POWERS       ? 1
                          : F::SCALES == TWO_LEVELS ? 0
                                                    : 31 - __clz(a.block / CHUNK);
@@ -192,6 +201,27 @@ template <class F, class T> static __device__ __forceinline__ void quantise_flat
         if (first)
             ((unsigned char *)a.scales)[at] = (unsigned char)scale;
         pack_chunk(raw, scale, codes);
+    } else if constexpr (IS_IN_PAIRS<F, T>) {
+        if (!inside)
+            return;
+        float size = largest_size<T>(raw), encode = *a.factors;
+        unsigned scale = nvfp4_scale(size, encode);
+        if (size < INFINITY && scale >= E4M3_LEAST_NORMAL && scale < E4M3_LARGEST) {
+            float factor = nvfp4_factor(scale, encode);
+            unsigned sixteen = keep(16);
+            ((unsigned char *)a.scales)[i] = (unsigned char)scale;
+#pragma unroll
+            for (int v = 0; v < CHUNK / 8; v++)
+                codes[v] = eight_codes<T>(raw[v], factor, sixteen);
+        } else { // nearly nothing, or cut off, or not finite
+            float x[CHUNK];
+            widen_chunk<T>(raw, x);
+            float factor = factor_of_block<F>(a, largest_of(x), i, true);
+#pragma unroll
+            for (int k = 0; k < CHUNK; k++)
+                x[k] *= factor;
+            pack_all<F>(x, codes);
+        }
     } else {
         float x[CHUNK];
         widen_chunk<T>(raw, x);
