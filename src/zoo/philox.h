@@ -75,8 +75,8 @@ static inline bool zoo_weight_dropped(struct zoo_dropout d, uint64_t seed, uint6
     int64_t line = (w.head * ((w.queries + 15) / 16) + w.query / 16) * 8 + w.query % 8;
     int64_t index = (line * ((w.keys + 15) / 16) + w.key / 16) * 4 + w.key % 8 / 2;
     uint64_t at = from.low + (uint64_t)index;
-    const uint32_t key[2] = {0}, counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)from.high,
-                                               (uint32_t)(from.high >> 32)};
+    const uint32_t key[2] = {0}, counter[4] = {(uint32_t)at, (uint32_t)(at >> 32),
+                                               (uint32_t)from.high, (uint32_t)(from.high >> 32)};
     zoo_philox_rounds(7, counter, key, words);
     uint32_t word = words[w.key % 2 * 2 + w.key / 8 % 2];
     return (word >> (w.query / 8 % 2 * 16) & 0xffff) < d.threshold;
