@@ -2,7 +2,7 @@
  * x_in_registers.cu: weights in tiles, y^T = W x^T on the tensor cores, with one block for each SM,
  * which stays. Its warps share k, so that a warp always needs the same columns of x: they wait in
  * its registers as operands, and shared memory is left to the weights. A band of k lies side by
- * side in a tile, so one thread fetches it for all warps with two bulk copies, STAGES bands ahead;
+ * side in a tile, so one thread fetches it for all warps with two bulk copies, `stages` bands ahead;
  * warps take turns at that. Warps hand their sums of a tile over and go on; one of them adds them
  * up, in a fixed order, a tile later. Where k is more than the registers hold, the block goes over
  * its tiles once for each part of k. While the kernel before this one ends, the L2 fetches the
@@ -12,7 +12,6 @@
 #include "bulk.h"
 #include "tiles.h"
 
-#define STAGES 4 // tune: 2 3 4
 #define PIECE 4  // chunks of 64 columns that a warp has of a band
 #define TEAM 16  // warps of a block, and tiles that it goes over before the next ones
 #define BAND (TEAM * PIECE)
@@ -48,11 +47,11 @@ template <int GROUP> struct __align__(128) band
 };
 
 template <int NT, int GROUP> struct layout {
-    band<GROUP> ring[STAGES];
     float4 sums[room<NT>::SLOTS][TEAM][NT][32];
     float4 saved[TEAM][NT][32]; // of the tiles of a pass
     uint4 scratch[TEAM][64];    // for x on its way to the registers
     barrier given[room<NT>::SLOTS], taken[room<NT>::SLOTS];
+    band<GROUP> ring[]; // `stages` of them
 };
 
 /* What a block has to do: its tiles, TEAM at a time; for these all passes; in each pass all bands
@@ -109,11 +108,11 @@ template <int NT, int GROUP> struct supply {
 };
 
 /* A warp's columns of x, from chunk `first` on, as operands: eight rows of a chunk at a time pass
- * through shared memory, where ldmatrix turns them. */
-template <int NT, class T>
+ * through shared memory, where ldmatrix turns them. `meanwhile` is called while they are on their way. */
+template <int NT, class T, class F>
 static __device__ __forceinline__ void load_x(unsigned (&to)[room<NT>::BANDS][PIECE][4][NT][2],
                                               uint4 *scratch, const T *x, int rows, int k,
-                                              int first)
+                                              int first, F meanwhile)
 {
     const int CHUNKS = room<NT>::BANDS * PIECE;
     int lane = threadIdx.x % 32;
@@ -128,6 +127,7 @@ static __device__ __forceinline__ void load_x(unsigned (&to)[room<NT>::BANDS][PI
                                        ? *(const uint4 *)(x + (long long)row * k + column)
                                        : make_uint4(0, 0, 0, 0);
         }
+    meanwhile();
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++)
 #pragma unroll
@@ -320,14 +320,22 @@ template <int NT, int GROUP, class T> struct handing_over {
 template <int ROWS, int NT, int GROUP, class T>
 static __device__ __forceinline__ void multiply_all(supply<NT, GROUP> &next,
                                                     handing_over<NT, GROUP, T> &over, const T *x,
-                                                    int k, bool chosen)
+                                                    int k, int stages, bool chosen)
 {
     const int BANDS = room<NT>::BANDS;
     const work &all = next.all;
     int warp = threadIdx.x / 32, until = warp ? warp : TEAM; // the warp's turn to fetch
-    int number = until - 1 + STAGES;                         // what it fetches then
-    band<GROUP> *ring = over.s.ring, *here = ring;
+    int number = until - 1 + stages;                         // what it fetches then
+    band<GROUP> *ring = over.s.ring, *here = ring, *end = ring + stages;
     unsigned parity = 0;
+    bool begins = warp < stages && chosen; // or has begun; x is asked for first, for it is needed first
+    auto fetch_first = [&] {
+        if (begins)
+            next.fetch(warp, &ring[warp]);
+        begins = false;
+    };
+    if constexpr (ROWS == 1)
+        fetch_first();
     for (int begin = 0; begin < all.tiles; begin += TEAM)
         for (int pass = 0; pass < all.passes; pass++) {
             unsigned v[BANDS][PIECE][4][NT][2];
@@ -337,7 +345,7 @@ static __device__ __forceinline__ void multiply_all(supply<NT, GROUP> &next,
                 for (int b = 0; b < BANDS; b++)
                     load_groups(v[b], x, k, first + b * BAND);
             else
-                load_x<NT>(v, over.s.scratch[warp], x, over.rows, k, first);
+                load_x<NT>(v, over.s.scratch[warp], x, over.rows, k, first, fetch_first);
 #pragma unroll 1
             for (int i = 0; i < tiles; i++) {
                 float sum[NT][4] = {};
@@ -357,14 +365,14 @@ static __device__ __forceinline__ void multiply_all(supply<NT, GROUP> &next,
                     if (until-- == 0) { // the others will be done with the band before
                         until = TEAM - 1;
                         if (chosen) {
-                            band<GROUP> *before = here == ring ? ring + STAGES - 1 : here - 1;
+                            band<GROUP> *before = (here == ring ? end : here) - 1;
                             barrier_wait(&before->empty, parity ^ (here == ring));
                             next.fetch(number, before);
                         }
                         number += TEAM;
                     }
-                    parity ^= ++here == ring + STAGES;
-                    here = here == ring + STAGES ? ring : here;
+                    parity ^= ++here == end;
+                    here = here == end ? ring : here;
                 }
                 if (over.owes)
                     over.take(chosen);
@@ -382,7 +390,7 @@ static __device__ __forceinline__ void multiply_all(supply<NT, GROUP> &next,
 
 template <int ROWS, int GROUP, class T>
 static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, const unsigned *scales,
-                                                T *y, int m, int n, int k)
+                                                T *y, int m, int n, int k, int stages)
 {
     const int NT = ROWS == 16 ? 2 : 1;
     extern __shared__ __align__(128) unsigned char shared[];
@@ -394,7 +402,9 @@ static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, cons
     supply<NT, GROUP> next = {all, (const unsigned char *)w, (const unsigned char *)scales};
     handing_over<NT, GROUP, T> over = {s, y + (long long)first_row * n};
     over.rows = min(NT * 8, m - first_row), over.n = n, over.passes = all.passes, over.owes = false;
-    if (threadIdx.x < STAGES) {
+    if (warp < 2 && chosen)
+        next.fetch(warp, nullptr); // W, too, may be the work of the kernel before
+    if (threadIdx.x < stages) {
         barrier_make(&s.ring[threadIdx.x].full, 1);
         barrier_make(&s.ring[threadIdx.x].empty, TEAM);
     }
@@ -405,19 +415,16 @@ static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, cons
     barrier_made();
     __syncthreads();
     cudaTriggerProgrammaticLaunchCompletion();
-    if (warp < STAGES && chosen)
-        next.fetch(warp, nullptr); // W, too, may be the work of the kernel before
     cudaGridDependencySynchronize();
-    if (warp < STAGES && chosen)
-        next.fetch(warp, &s.ring[warp]);
-    multiply_all<ROWS>(next, over, x + (long long)first_row * k, k, chosen);
+    multiply_all<ROWS>(next, over, x + (long long)first_row * k, k, stages, chosen);
 }
 
 #define ONE_KERNEL(name, ROWS, GROUP, T)                                                           \
     extern "C" __global__ void __launch_bounds__(32 * TEAM, 1)                                     \
-        name(const T *x, const uint4 *w, const unsigned *scales, T *y, int m, int n, int k)        \
+        name(const T *x, const uint4 *w, const unsigned *scales, T *y, int m, int n, int k,        \
+             int stages)                                                                           \
     {                                                                                              \
-        multiply<ROWS, GROUP>(x, w, scales, y, m, n, k);                                           \
+        multiply<ROWS, GROUP>(x, w, scales, y, m, n, k, stages);                                   \
     }
 #define OF_TYPE(type)                                                                              \
     ONE_KERNEL(tiles32_##type##_1_rows, 1, 32, type)                                               \

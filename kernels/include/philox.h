@@ -7,7 +7,7 @@
 #ifndef LOCKSTEP_KERNELS_PHILOX_H
 #define LOCKSTEP_KERNELS_PHILOX_H
 
-/* One of ten rounds: two products of 64 bits, whose halves change places. */
+/* One round, usually of ten: two products of 64 bits, whose halves change places. */
 static __device__ __forceinline__ uint4 philox_round(uint4 counter, unsigned key0, unsigned key1)
 {
     unsigned long long a = (unsigned long long)counter.x * 0xd2511f53u;
@@ -15,10 +15,11 @@ static __device__ __forceinline__ uint4 philox_round(uint4 counter, unsigned key
     return make_uint4((unsigned)(b >> 32) ^ counter.y ^ key0, (unsigned)b,
                       (unsigned)(a >> 32) ^ counter.w ^ key1, (unsigned)a);
 }
+template <int ROUNDS = 10>
 static __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key)
 {
 #pragma unroll
-    for (int round = 0; round < 10; round++)
+    for (int round = 0; round < ROUNDS; round++)
         counter = philox_round(counter, key.x + round * 0x9e3779b9u, key.y + round * 0xbb67ae85u);
     return counter;
 }
