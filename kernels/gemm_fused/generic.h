@@ -45,6 +45,10 @@ struct bf16_numbers {
     {
         return pack_bf16(low, high);
     }
+    static __device__ __forceinline__ unsigned pack_relu(float low, float high)
+    {
+        return pack_relu_bf16(low, high);
+    }
     static __device__ __forceinline__ float wide(unsigned short x)
     {
         return wide_bf16(x);
@@ -66,6 +70,10 @@ struct f16_numbers {
     static __device__ __forceinline__ unsigned pack(float low, float high)
     {
         return pack_f16(low, high);
+    }
+    static __device__ __forceinline__ unsigned pack_relu(float low, float high)
+    {
+        return pack_relu_f16(low, high);
     }
     static __device__ __forceinline__ float wide(unsigned short x)
     {

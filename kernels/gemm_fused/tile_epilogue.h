@@ -145,7 +145,7 @@ template <class numbers, int BN> struct tile_epilogue {
      * long instructions would be waited for. c: what was read before the products, 64 columns. */
     static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
                                                       float (&sums)[BN / 2], place tile, int group,
-                                                      const biases &b, pieces c)
+                                                      const biases &b, pieces c, int activation)
     {
         scale_and_add(g, sums, b);
         if (g.c_pieces) {
@@ -160,7 +160,7 @@ template <class numbers, int BN> struct tile_epilogue {
         } else if (g.c) {
             add_c_slowly(g, sums, tile, group);
         }
-        activate_all(g.activation, sums);
+        activate_all(activation, sums);
     }
 
     /* Gates make one number of two neighbours, which a thread has. Two of those are stored at once:

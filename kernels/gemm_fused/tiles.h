@@ -287,7 +287,7 @@ struct tiles {
             extras e = load_extras(g, tile, group);
             consume(s, sums, group, at, 0, g.k);
             if (!PLAIN)
-                epilogue::finish_all(g, sums, tile, group, e.bias, e.c);
+                epilogue::finish_all(g, sums, tile, group, e.bias, e.c, g.activation);
             if (!PLAIN && g.stores_directly)
                 epilogue::store_directly(g, sums, tile, group);
             else
@@ -341,11 +341,19 @@ struct tiles {
             else
                 begin<0, true>(g, s, sums, packed, before, group, at);
             consume(s, sums, group, at, BOXES * BK, g.k);
+            bool relu = !PLAIN && g.activation == GEMM_RELU;
             if (!PLAIN)
-                epilogue::finish_all(g, sums, tile, group, e.bias, e.c);
+                epilogue::finish_all(g, sums, tile, group, e.bias, e.c,
+                                     relu ? GEMM_NONE : g.activation);
+            if (relu) {
 #pragma unroll
-            for (int i = 0; i < BN / 4; i++)
-                packed[i] = numbers::pack(sums[2 * i], sums[2 * i + 1]);
+                for (int i = 0; i < BN / 4; i++)
+                    packed[i] = numbers::pack_relu(sums[2 * i], sums[2 * i + 1]);
+            } else {
+#pragma unroll
+                for (int i = 0; i < BN / 4; i++)
+                    packed[i] = numbers::pack(sums[2 * i], sums[2 * i + 1]);
+            }
             before = tile;
         }
         store_boxes<0>(g, s, packed, before, group);

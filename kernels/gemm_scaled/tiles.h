@@ -9,149 +9,30 @@
 #define LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
 
 #include "quantise.h"
-#include "tile_results.h"
-
-enum {
-    BM = 128,
-    BK = 128, /* a line of the swizzle, and the k of a block of scales */
-    CONSUMERS = 2,
-    THREADS = 128 * (1 + CONSUMERS),
-    BOX = 64 * 128, /* bytes of 64 lines of the swizzle */
-    LEAVING = 2,    /* boxes of a consumer that are on their way out */
-    STEP_K = 32     /* of one product */
-};
+#include "tile_ring.h"
 
 /* How sums are kept: in the tensor cores alone; promoted; promoted and scaled by blocks. */
 enum keeping { KEEP_FAST, KEEP_PROMOTED, KEEP_BLOCKS };
 
 /* PLAIN: D is the product with its scales and no more, and leaves by TMA. */
-template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAIN> struct tiles {
-    typedef typename numbers::sum sum;
-    /* Sums under way and promoted ones share the registers: the widest tiles are made in two parts,
-     * one after the other; at 192 columns both parts can be under way. */
-    static const int PART = KEEPING == KEEP_FAST || BN < 192 ? BN : BN / 2;
-    static const int PARTS = BN / PART;
-    static const int AT_ONCE = BN == 192 ? PARTS : 1;
-    /* Promoted sums leave beside products. It costs more than it saves at 192 columns and with
-     * scales of blocks, and an epilogue needs too many registers for it. */
-    static const bool BESIDE = PLAIN && KEEPING == KEEP_PROMOTED && BN == 256;
+template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAIN>
+struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
     static const bool BY_BLOCKS = KEEPING == KEEP_BLOCKS;
-    /* Columns that have a scale of B in common. */
-    static const int COMMON = BN % SCALE_BLOCK == 0 ? SCALE_BLOCK : 64;
-
-    struct stages {
-        unsigned char a[STAGES][BM * BK], b[STAGES][BN * BK];
-        unsigned char out[CONSUMERS][LEAVING][BOX];
-        float scales[BY_BLOCKS ? STAGES : 1][BM + 4]; /* of blocks: A's, then B's */
-        float columns[CONSUMERS][BY_BLOCKS ? 1 : BN]; /* scales of columns */
-        barrier full[STAGES], empty[STAGES];
-    };
-
-    typedef tile_place place;
-    typedef tile_results<sum, BN, BY_BLOCKS, PLAIN> results;
-    static __device__ __forceinline__ int clusters_down(const scaled_arguments &g)
-    {
-        return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
-    }
-    static __device__ __forceinline__ int tiles_across(const scaled_arguments &g)
-    {
-        return (g.n + BN - 1) / BN;
-    }
-    static __device__ __forceinline__ place place_of(const scaled_arguments &g, int number)
-    {
-        int down = clusters_down(g), across = tiles_across(g);
-        int matrix = g.batch > 1 ? quotient(number, down * across, g.per_matrix) : 0;
-        number -= matrix * down * across;
-        int band = quotient(number, g.group * across, g.per_band), first = band * g.group;
-        int height = down - first < g.group ? down - first : g.group;
-        int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
-        int column = quotient(inside, height, __fdividef(1.0f, (float)height));
-        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN,
-                     matrix};
-    }
-
-    /* A position in the ring of stages, and the parity of its turn. */
-    struct turn {
-        int stage;
-        unsigned parity;
-        __device__ __forceinline__ void next(void)
-        {
-            if (++stage == STAGES) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
-
-    /* Loads -------------------------------------------------------------------------------------*/
-
-    /* The blocks of a cluster share B: each loads some of its lines for all. */
-    static __device__ __forceinline__ void produce(const scaled_arguments &g, stages &s, turn &at,
-                                                   place tile)
-    {
-        const int lines = BN / CLUSTER;
-        int rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
-        int a_matrix = g.a_stays ? 0 : tile.matrix, b_matrix = g.b_stays ? 0 : tile.matrix;
-        for (int k = 0; k < g.k; k += BK, at.next()) {
-            barrier *full = &s.full[at.stage];
-            unsigned char *b = s.b[at.stage] + rank * lines * BK;
-            barrier_wait(&s.empty[at.stage], at.parity ^ 1);
-            barrier_arrive_expecting(full, (BM + BN) * BK);
-            load_box(s.a[at.stage], &g.a, k, tile.row, a_matrix, full);
-            if (CLUSTER > 1)
-                load_box_for((1 << CLUSTER) - 1, b, &g.b, k, tile.column + rank * lines, b_matrix,
-                             full);
-            else
-                load_box(b, &g.b, k, tile.column, b_matrix, full);
-        }
-    }
-
-    /* The scales of blocks come number by number, without a word about their alignment: a warp of
-     * its own copies them, and each of its threads arrives when its copies have. */
-    static __device__ __forceinline__ void produce_scales(const scaled_arguments &g, stages &s,
-                                                          turn &at, place tile)
-    {
-        int lane = threadIdx.x % 32, blocks = blocks_of(g.k);
-        for (int block = 0; block < blocks; block++, at.next()) {
-            float *to = s.scales[at.stage];
-            barrier_wait(&s.empty[at.stage], at.parity ^ 1);
-            for (int i = lane; i < BM; i += 32)
-                copy_async_4_to(
-                    shared_address(to + i),
-                    block_scale_a(g, tile.matrix, smaller(tile.row + i, g.m - 1), block), 4);
-            if (lane < BN / COMMON)
-                copy_async_4_to(shared_address(to + BM + lane),
-                                block_scale_b(g, tile.matrix,
-                                              smaller(tile.column + lane * COMMON, g.n - 1), block),
-                                4);
-            barrier_arrive_after_copies(&s.full[at.stage]);
-        }
-    }
-
-    static __device__ __forceinline__ void leave(barrier *empty)
-    {
-        if (threadIdx.x % 128 < CLUSTER)
-            barrier_arrive_in(empty, threadIdx.x % 128);
-    }
-
-    /* Products ----------------------------------------------------------------------------------*/
-
-    /* All of a stage's k, for the columns from part * PART on; not waited for. */
-    template <int count>
-    static __device__ __forceinline__ void multiply(stages &s, sum (&sums)[count], int group,
-                                                    int stage, int part, bool add)
-    {
-        unsigned a = shared_address(s.a[stage]) + group * BOX;
-        unsigned b = shared_address(s.b[stage]) + part * PART * BK;
-        wgmma_hold(sums);
-        wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < BK / STEP_K; i++)
-            numbers::multiply(sums, wgmma_tile(a + i * STEP_K, 1024, 0),
-                              wgmma_tile(b + i * STEP_K, 1024, 0), add || i > 0);
-        wgmma_commit();
-        wgmma_hold(sums);
-    }
+    typedef tile_ring<numbers, BN, STAGES, CLUSTER, BY_BLOCKS> ring;
+    typedef tile_results<typename ring::sum, BN, BY_BLOCKS, PLAIN> results;
+    using typename ring::sum, typename ring::place, typename ring::stages, typename ring::turn;
+    using ring::place_of, ring::multiply, ring::leave, ring::LEAVING;
+    typedef typename ring::block_scales block_scales;
+    typedef typename block_scales::factors factors;
+    /* Sums under way and promoted ones share the registers. Of 192 columns two parts can be under
+     * way, of fewer the sums of two stages; the widest tiles are made in parts, one after the
+     * other. */
+    static const bool PROMOTES = KEEPING != KEEP_FAST, IN_TURNS = PROMOTES && BN <= 192;
+    static const int PARTS = PROMOTES && BN >= 192 ? 2 : 1, PART = BN / PARTS;
+    static const int AT_ONCE = BN == 192 ? 8 : 6; /* stages that are one piece of code */
+    /* Promoted sums leave beside products. With scales of blocks it costs more than it saves, and
+     * an epilogue needs too many registers for it. */
+    static const bool BESIDE = PLAIN && KEEPING == KEEP_PROMOTED && !IN_TURNS;
 
     static __device__ __forceinline__ void consume_fast(const scaled_arguments &g, stages &s,
                                                         sum (&sums)[BN / 2], int group, turn &at)
@@ -166,37 +47,6 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         wgmma_wait<0>();
         wgmma_hold(sums);
         leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
-    }
-
-    /* The scales of a block, for this thread's two rows and for all columns. */
-    struct factors {
-        float row[2], column[BN / COMMON];
-    };
-    static __device__ __forceinline__ factors factors_at(const stages &s, int group, int stage)
-    {
-        factors f;
-        int row = group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-#pragma unroll
-        for (int i = 0; i < 2; i++)
-            f.row[i] = s.scales[stage][row + 8 * i];
-#pragma unroll
-        for (int i = 0; i < BN / COMMON; i++)
-            f.column[i] = s.scales[stage][BM + i];
-        return f;
-    }
-
-    static __device__ __forceinline__ void
-    promote(float (&sums)[BN / 2], const float (&part)[PART / 2], int number, const factors &f)
-    {
-#pragma unroll
-        for (int i = 0; i < PART / 2; i++) {
-            int column = number * PART + i / 4 * 8;
-            float &to = sums[number * PART / 2 + i];
-            if (BY_BLOCKS)
-                to += part[i] * (f.row[i % 4 / 2] * f.column[column / COMMON]);
-            else
-                to += part[i];
-        }
     }
 
     /* Results -----------------------------------------------------------------------------------*/
@@ -267,6 +117,19 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         }
     }
 
+    /* The scales of A and B, for all sums of a tile. */
+    static __device__ __forceinline__ void finish_scales(const scaled_arguments &g, const stages &s,
+                                                         sum (&sums)[BN / 2], place tile, int group)
+    {
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        float scale[2] = {scale_of_row(g, tile.matrix, smaller(row, g.m - 1)),
+                          scale_of_row(g, tile.matrix, smaller(row + 8, g.m - 1))};
+#pragma unroll
+        for (int box = 0; box < BN / 64; box++)
+            results::scale_all(g, sums + 32 * box, scale,
+                               s.columns[group] + threadIdx.x % 4 * 2 + box * 64);
+    }
+
     /* Boxes of 64 columns, one at a time; two where they are quantised. */
     template <int FIRST, int END>
     static __device__ __forceinline__ void store(const scaled_arguments &g, stages &s,
@@ -298,71 +161,194 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         }
     }
 
-    /* Tiles with promoted sums. While this warpgroup adds, the other one's products run, if not at
-     * full speed: FP8 takes most of what registers can deliver. What was promoted for the last time
-     * leaves beside products: the first part beside those of the second, the rest beside the first
-     * ones of the next tile. */
-    static __device__ __forceinline__ void consume_promoted(const scaled_arguments &g, stages &s,
+    /* All boxes of 16-bit numbers at once, where each has a place. */
+    static __device__ __forceinline__ void store_at_once(const scaled_arguments &g, stages &s,
+                                                         sum (&sums)[BN / 2], place tile, int group)
+    {
+        bool asks = threadIdx.x % 128 == 0;
+        if (asks)
+            tma_store_wait_read<0>();
+        sync_consumer(group);
+        finish_scales(g, s, sums, tile, group);
+#pragma unroll
+        for (int box = 0; box < BN / 64; box++)
+            if (g.stored == STORE_BF16)
+                results::template put_16<true>(shared_address(s.out[group][box]), sums + 32 * box);
+            else
+                results::template put_16<false>(shared_address(s.out[group][box]), sums + 32 * box);
+        tma_fence();
+        sync_consumer(group);
+        if (asks) {
+#pragma unroll
+            for (int box = 0; box < BN / 64; box++)
+                store_box(&g.d, tile.column + box * 64, tile.row + group * 64, tile.matrix,
+                          s.out[group][box]);
+            tma_store_commit();
+        }
+    }
+    static __device__ __forceinline__ void store_tile(const scaled_arguments &g, stages &s,
+                                                      sum (&sums)[BN / 2], place tile, int group,
+                                                      const column_scales &columns)
+    {
+        put_columns(g, s, columns, group);
+        if constexpr (PLAIN && LEAVING * 64 >= BN) {
+            if (g.stored != STORE_E4M3) {
+                store_at_once(g, s, sums, tile, group);
+                return;
+            }
+        }
+        store<0, BN / 64>(g, s, sums, tile, group);
+    }
+
+    /* Promoted sums -----------------------------------------------------------------------------*/
+
+    /* Waits for a stage; its scales. */
+    static __device__ __forceinline__ factors arrival(stages &s, int group, turn at)
+    {
+        factors f = {};
+        barrier_wait(&s.full[at.stage], at.parity);
+        if (BY_BLOCKS)
+            f = block_scales::factors_at(s.scales[at.stage], group);
+        return f;
+    }
+    static __device__ __forceinline__ void promote(float (&sums)[BN / 2], float (&part)[PART / 2],
+                                                   int number, const factors &f)
+    {
+        wgmma_hold(part);
+        block_scales::template promote<BY_BLOCKS>(sums, part, number, f);
+        wgmma_hold(part);
+    }
+
+    /* COUNT stages: while the sums of one part (or of one stage, if there is one part) are
+     * promoted, the products of the other are under way. It is one piece of code without a loop:
+     * around a loop ptxas lets no product be under way whose sums the loop reads (C7514). */
+    template <int COUNT>
+    static __device__ __forceinline__ void promote_parts(stages &s, float (&sums)[BN / 2],
+                                                         int group, turn &at)
+    {
+        float left[PART / 2], right[PART / 2];
+        factors f = arrival(s, group, at);
+        multiply(s, left, group, at.stage, 0, false);
+        multiply(s, right, group, at.stage, 1, false);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            turn then = at;
+            factors f_then = f;
+            then.next();
+            wgmma_wait<1>();
+            promote(sums, left, 0, f);
+            if (i + 1 < COUNT) {
+                f_then = arrival(s, group, then);
+                multiply(s, left, group, then.stage, 0, false);
+                wgmma_wait<1>();
+            } else {
+                wgmma_wait<0>();
+            }
+            leave(&s.empty[at.stage]);
+            promote(sums, right, 1, f);
+            if (i + 1 < COUNT)
+                multiply(s, right, group, then.stage, 1, false);
+            at = then;
+            f = f_then;
+        }
+    }
+    template <int COUNT>
+    static __device__ __forceinline__ void promote_stages(stages &s, float (&sums)[BN / 2],
+                                                          int group, turn &at)
+    {
+        float of[2][PART / 2];
+        factors f = arrival(s, group, at);
+        multiply(s, of[0], group, at.stage, 0, false);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            turn then = at;
+            factors f_then = f;
+            then.next();
+            if (i + 1 < COUNT) {
+                f_then = arrival(s, group, then);
+                multiply(s, of[(i + 1) % 2], group, then.stage, 0, false);
+                wgmma_wait<1>();
+            } else {
+                wgmma_wait<0>();
+            }
+            leave(&s.empty[at.stage]);
+            promote(sums, of[i % 2], 0, f);
+            at = then;
+            f = f_then;
+        }
+    }
+    template <int COUNT>
+    static __device__ __forceinline__ void promote_some(stages &s, float (&sums)[BN / 2], int group,
+                                                        turn &at)
+    {
+        if constexpr (PARTS == 2)
+            promote_parts<COUNT>(s, sums, group, at);
+        else
+            promote_stages<COUNT>(s, sums, group, at);
+    }
+    static __device__ __forceinline__ void consume_in_turns(const scaled_arguments &g, stages &s,
                                                             int group, int number, int total,
                                                             int clusters)
     {
-        const int EARLY = BESIDE && AT_ONCE < PARTS ? PART / 64 : 0;
+        turn at = {0, 0};
+        for (; number < total; number += clusters) {
+            float sums[BN / 2];
+            int steps = blocks_of(g.k);
+            place tile = place_of(g, number);
+            column_scales columns = load_columns(g, tile);
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] = 0;
+            for (; steps >= AT_ONCE; steps -= AT_ONCE)
+                promote_some<AT_ONCE>(s, sums, group, at);
+            for (; steps > 0; steps--)
+                promote_some<1>(s, sums, group, at);
+            store_tile(g, s, sums, tile, group, columns);
+        }
+    }
+
+    /* Two parts, one after the other. While this warpgroup adds, the other one's products run. What
+     * was promoted for the last time leaves beside products: the first part beside those of the
+     * second, the rest beside the first ones of the next tile. */
+    static __device__ __forceinline__ void consume_by_parts(const scaled_arguments &g, stages &s,
+                                                            int group, int number, int total,
+                                                            int clusters)
+    {
+        const int EARLY = BESIDE ? PART / 64 : 0;
         float sums[BN / 2];
-        factors scales = {};
         turn at = {0, 0};
         place tile = {};
         column_scales columns = {};
         for (bool first_tile = true; number < total; number += clusters, first_tile = false) {
             for (int k = 0; k < g.k; k += BK, at.next()) {
-                float parts[AT_ONCE][PART / 2];
-                barrier_wait(&s.full[at.stage], at.parity);
-                if (BY_BLOCKS)
-                    scales = factors_at(s, group, at.stage);
-#pragma unroll
-                for (int i = 0; i < AT_ONCE; i++)
-                    multiply(s, parts[i], group, at.stage, i, false);
+                float part[PART / 2];
+                factors f = arrival(s, group, at);
+                multiply(s, part, group, at.stage, 0, false);
                 if (k == 0) {
-                    if (BESIDE && !first_tile) {
-                        if (EARLY == 0)
-                            put_columns(g, s, columns, group);
+                    if (BESIDE && !first_tile)
                         store<EARLY, BN / 64>(g, s, sums, tile, group);
-                    }
                     tile = place_of(g, number);
                     columns = load_columns(g, tile);
 #pragma unroll
                     for (int i = 0; i < BN / 2; i++)
                         sums[i] = 0;
                 }
-#pragma unroll
-                for (int i = 0; i < PARTS; i++) {
-                    float(&part)[PART / 2] = parts[i % AT_ONCE];
-                    if (i >= AT_ONCE) {
-                        multiply(s, part, group, at.stage, i, false);
-                        if (EARLY > 0 && k + BK >= g.k) {
-                            put_columns(g, s, columns, group);
-                            store<0, EARLY>(g, s, sums, tile, group);
-                        }
-                    }
-                    if (i + 1 < AT_ONCE)
-                        wgmma_wait<1>();
-                    else
-                        wgmma_wait<0>();
-                    wgmma_hold(part);
-                    if (i == PARTS - 1)
-                        leave(&s.empty[at.stage]);
-                    promote(sums, part, i, scales);
+                wgmma_wait<0>();
+                promote(sums, part, 0, f);
+                multiply(s, part, group, at.stage, 1, false);
+                if (BESIDE && k + BK >= g.k) {
+                    put_columns(g, s, columns, group);
+                    store<0, EARLY>(g, s, sums, tile, group);
                 }
+                wgmma_wait<0>();
+                leave(&s.empty[at.stage]);
+                promote(sums, part, 1, f);
             }
-            if (!BESIDE) {
-                put_columns(g, s, columns, group);
-                store<0, BN / 64>(g, s, sums, tile, group);
-            }
+            if (!BESIDE)
+                store_tile(g, s, sums, tile, group, columns);
         }
-        if (BESIDE) {
-            if (EARLY == 0)
-                put_columns(g, s, columns, group);
+        if (BESIDE)
             store<EARLY, BN / 64>(g, s, sums, tile, group);
-        }
     }
 
     /* Tiles whose sums stay in the tensor cores; nothing is multiplied while one leaves. */
@@ -376,8 +362,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
             place tile = place_of(g, number);
             column_scales columns = load_columns(g, tile);
             consume_fast(g, s, sums, group, at);
-            put_columns(g, s, columns, group);
-            store<0, BN / 64>(g, s, sums, tile, group);
+            store_tile(g, s, sums, tile, group, columns);
         }
     }
 
@@ -441,13 +426,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
                                                 sum (&sums)[BN / 2], unsigned (&packed)[BN / 4],
                                                 place tile, int group)
     {
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-        float scale[2] = {scale_of_row(g, tile.matrix, smaller(row, g.m - 1)),
-                          scale_of_row(g, tile.matrix, smaller(row + 8, g.m - 1))};
-#pragma unroll
-        for (int box = 0; box < BN / 64; box++)
-            results::scale_all(g, sums + 32 * box, scale,
-                               s.columns[group] + threadIdx.x % 4 * 2 + box * 64);
+        finish_scales(g, s, sums, tile, group);
         if (g.stored == STORE_BF16) {
 #pragma unroll
             for (int i = 0; i < BN / 4; i++)
@@ -495,18 +474,17 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
     {
         if (number >= total)
             return;
-        if constexpr (KEEPING != KEEP_FAST) {
-            consume_promoted(g, s, group, number, total, clusters);
-            return;
-        }
-        if constexpr (PLAIN && KEEPING == KEEP_FAST) {
-            if (number + clusters < total && g.stored != STORE_E4M3 && g.k > (BN / 64 - 1) * BK) {
+        if constexpr (IN_TURNS) {
+            consume_in_turns(g, s, group, number, total, clusters);
+        } else if constexpr (PROMOTES) {
+            consume_by_parts(g, s, group, number, total, clusters);
+        } else {
+            bool waits = number + clusters < total && g.stored != STORE_E4M3;
+            if (PLAIN && waits && g.k > (BN / 64 - 1) * BK)
                 consume_packing(g, s, group, number, total, clusters);
-                return;
-            }
+            else
+                consume_plainly(g, s, group, number, total, clusters);
         }
-        if constexpr (KEEPING == KEEP_FAST)
-            consume_plainly(g, s, group, number, total, clusters);
     }
 
     /* The whole kernel --------------------------------------------------------------------------*/
@@ -516,7 +494,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &s = *(stages *)memory;
         int group = threadIdx.x / 128, clusters = gridDim.x / CLUSTER;
-        int total = clusters_down(g) * tiles_across(g) * g.batch;
+        int total = ring::clusters_down(g) * ring::tiles_across(g) * g.batch;
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -536,11 +514,11 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
             if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one()) {
                 cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
-                    produce(g, s, at, place_of(g, i));
+                    ring::produce(g, s, at, place_of(g, i));
             } else if (BY_BLOCKS && threadIdx.x / 32 == 4 * CONSUMERS + 1) {
                 cudaGridDependencySynchronize();
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
-                    produce_scales(g, s, at, place_of(g, i));
+                    ring::produce_scales(g, s, at, place_of(g, i));
             }
         } else {
             registers_raise_to<232>();

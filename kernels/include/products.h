@@ -23,6 +23,19 @@ static __device__ __forceinline__ unsigned pack_f16(float low, float high)
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     return both;
 }
+/* The same with ReLU, which takes no instruction of its own then. */
+static __device__ __forceinline__ unsigned pack_relu_bf16(float low, float high)
+{
+    unsigned both;
+    asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+static __device__ __forceinline__ unsigned pack_relu_f16(float low, float high)
+{
+    unsigned both;
+    asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
 static __device__ __forceinline__ float wide_bf16(unsigned short x)
 {
     return __uint_as_float((unsigned)x << 16);

@@ -378,6 +378,7 @@ static const char *const edges[] = {
     "m=136 n=520 k=72 epilogue=gate,residual width=192,256",
     "m=3 n=232 k=200 batch=68 width=64,128,192,224,256", /* several tiles for a block */
     "m=3 n=232 k=200 batch=68 width=192,256 order=rc epilogue=bias_gelu,residual,gate",
+    "m=3 n=232 k=200 batch=68 width=256 type=bf16,f16 epilogue=bias_relu",
     "m=5 n=72 k=8200",
     "m=0,1,3 n=0,1,2 k=0,1,5 type=tf32 epilogue=none,scaled",
     "m=33,130 n=35 k=37 type=tf32 order=rr,rc,cr,cc epilogue=bias_relu,residual",

@@ -350,6 +350,8 @@ static const char *const edges[] = {
     "m=300 n=464 k=144 width=64,128,192,256 type=e4m3_e5m2,e5m2_e4m3",
     "m=3 n=232 k=400 batch=68 width=64,192,256 sums=promoted,fast", /* several tiles for a block */
     "m=3 n=232 k=400 batch=68 width=256 sums=promoted,fast scales=lines",
+    "m=300 n=208 k=1552 width=64,128,192,256 scales=tensors,blocks", /* turns, and a rest */
+    "m=4 n=232 k=1168 batch=68 width=128,192 scales=tensors,blocks",
     "m=3 n=232 k=400 batch=68 width=128,256 type=s8 scales=lines out=f16,e4m3",
     "m=5 n=72 k=8208 sums=promoted,fast out=f32 dist=uniform,ascending",
     "m=33 n=48 k=160 dist=special",

@@ -14,8 +14,8 @@ static const struct width {
     int columns, stages, block_stages, cluster; /* block_stages: with scales of blocks */
     int fast_cycles, promoted_cycles, block_cycles;
 } widths[] = {{256, 4, 4, 2, 1030, 1190, 1304},
-              {192, 4, 4, 2, 778, 840, 1056},
-              {128, 6, 5, 2, 530, 660, 838},
+              {192, 4, 4, 2, 778, 790, 880},
+              {128, 6, 5, 2, 530, 540, 590},
               {64, 8, 7, 1, 300, 400, 500}};
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_CYCLES = 1000, COLUMN_CYCLES = 11 };
 
@@ -268,7 +268,8 @@ static CUresult plan_tiles(const struct scaled_request *request, const struct lk
     /* As tiles.h has it in struct stages: tiles, boxes on their way out, scales; then barriers. */
     int scales_bytes =
         by_blocks ? stages * (TILE_ROWS + 4) * 4 + 8 : (TILE_ROWS + 4) * 4 + 2 * w->columns * 4;
-    int bytes = stages * (TILE_ROWS + w->columns) * BK + 4 * BOX + scales_bytes;
+    int boxes = 2 * (w->columns == 192 ? 3 : 2);
+    int bytes = stages * (TILE_ROWS + w->columns) * BK + boxes * BOX + scales_bytes;
     /* TMA writes pieces of 16 bytes, beyond n if need be. f32 leaves in full sectors anyway. */
     g->stores_directly = g->stored == STORE_F32 || !takes_pieces(g, ALIGN);
     int64_t of_matrix = clusters / r->batch;
