@@ -1,8 +1,8 @@
 /*
- * philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
- * 2011): random numbers that are a function of a seed and a place, so that any thread can make any of
- * them, at any time, and a mask need not be stored to be had again. src/zoo/philox.h is its twin for
- * the CPU.
+ * philox.h: Philox4x32 with ten rounds, or fewer (Salmon, Moraes, Dror, Shaw: "Parallel random
+ * numbers: as easy as 1, 2, 3", 2011): random numbers that are a function of a seed and a place, so
+ * that any thread can make any of them, at any time, and a mask need not be stored to be had again.
+ * src/zoo/philox.h is its twin for the CPU.
  */
 #ifndef LOCKSTEP_KERNELS_PHILOX_H
 #define LOCKSTEP_KERNELS_PHILOX_H

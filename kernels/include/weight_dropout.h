@@ -25,10 +25,10 @@ static __device__ __forceinline__ int half_of_weight(int query, int key)
     return key % 2 * 4 + key / 8 % 2 * 2 + query / 8 % 2;
 }
 
-/* The words, of Philox with seven rounds: the fewest that pass all tests of TestU01's BigCrush, by its
- * authors' paper, and a third of dropout's time less than with ten. The key is 0 here, so that the keys
- * of the rounds are constants, which take no instruction; the counter begins at 128 bits that the
- * host has drawn by seed and offset, with ten rounds. */
+/* The words, of Philox with seven rounds: the fewest that pass all tests of BigCrush, by the paper
+ * that philox.h names. The key is 0 here, so that the keys of the rounds are constants, which take
+ * no instruction; the counter begins at 128 bits that the host has drawn by seed and offset, with
+ * ten rounds. */
 static __device__ __forceinline__ uint4 weight_words(long long low, long long high,
                                                      unsigned long long index)
 {
