@@ -27,9 +27,10 @@ template <class T, int V> static __device__ __forceinline__ void entropy_parts(e
         v[i] = at < p.count ? load_once(from + at) : filler<T>();
     }
     let_next_begin(); // which waits until the losses are there
+    known k = measure<T, V>(v, p.count, a.smoothing != 0);
     wait_for_kernels_before(); // which counts the rows; it leaves logits and labels alone
-    float share = *(const volatile float *)a.share; // comes together with the logits
-    known k = merge_warps(measure<T, V>(v, p.count, a.smoothing != 0), of_warp);
+    float share = *(const volatile float *)a.share; // on its way while the warps meet
+    k = merge_warps(k, of_warp);
     turns_wait();
     outcome o = outcome_of(a, label, merge_blocks(k, &of_blocks, 0), share);
     if (threadIdx.x == 0 && cluster_rank() == 0)

@@ -196,6 +196,7 @@ const char *const norm_edges[] = {
     "rows=3 cols=8200,33000 type=bf16,f16",
     "rows=2 cols=2048 type=f32 residual=added", /* 48 KiB of stages, and more */
     "rows=2 cols=66000,70001",
+    "rows=70 cols=66000", /* several rows for each group of threads */
     "rows=3 cols=32768 dist=huge,special,offset residual=added store=same,e4m3 stats=kept",
     "rows=3 cols=66008 dist=huge,special,tiny stats=kept",
     "rows=2 cols=17000 type=f32 residual=none,added stats=kept",
@@ -212,6 +213,7 @@ const char *const norm_edges[] = {
     "rows=3 cols=66000 step=backward",            /* more than 512 threads of 8 blocks hold */
     "rows=600 cols=40 step=backward dist=offset", /* several rows for each block that stays */
     "rows=270 cols=8200 step=backward",           /* and for each cluster */
+    "rows=20 cols=9000,12296 step=backward type=f32,f16",
     "rows=4 cols=65,512 step=backward affine=no",
     "rows=150 cols=34000 step=backward type=f32", /* slots of a team are used again */
     "rows=20 cols=33000,40000 step=backward type=bf16,f16",

@@ -215,7 +215,8 @@ CUresult norm_launch_registers(struct zoo_call *call)
         return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
     }
     if (arguments_of(call).whole && threads <= MOST_THREADS) {
-        bool plain = is_plain(call->problem) && threads > 128 && threads <= PLAIN_THREADS;
+        bool plain = norm_is_layer(call->problem) && is_plain(call->problem) && threads > 128 &&
+                     threads <= PLAIN_THREADS; /* where it was measured to be faster */
         return launch_forward(call, plain ? "plain" : "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
     }

@@ -339,13 +339,23 @@ static void test_wrong(void **state)
     good = (lk_norm_desc)LK_NORM_DESC(LK_BF16, 0, 8);
     must(lk_rmsnorm(NULL, &good, NULL, NULL));
     good = (lk_norm_desc)LK_NORM_DESC(LK_BF16, 4096, 131072);
-    must(lk_rmsnorm_explain(&good, 0, text, sizeof text));
+    must(lk_rmsnorm_explain(&good, 0, text, sizeof text)); /* no gamma: not plain */
     assert_non_null(strstr(text, "rmsnorm/shared_affine"));
     must(lk_layernorm_explain(&good, 1, text, sizeof text));
     assert_non_null(strstr(text, "layernorm/backward_team"));
     good.cols = 16384;
     must(lk_layernorm_explain(&good, 1, text, sizeof text));
+    assert_non_null(strstr(text, "layernorm/backward_groups"));
+    good.cols = 4096;
+    must(lk_layernorm_explain(&good, 1, text, sizeof text));
     assert_non_null(strstr(text, "layernorm/backward_stages"));
+    good = (lk_norm_desc)LK_NORM_DESC(LK_BF16, 4096, 131072);
+    good.gamma = good.beta = memory;
+    must(lk_layernorm_explain(&good, 0, text, sizeof text));
+    assert_non_null(strstr(text, "layernorm/groups"));
+    good.cols = 32768;
+    must(lk_layernorm_explain(&good, 0, text, sizeof text));
+    assert_non_null(strstr(text, "layernorm/plain"));
     must(lk_free(memory));
 }
 
