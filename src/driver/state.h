@@ -41,7 +41,10 @@ enum drv_type {
     DRV_POOL,
     DRV_LINK,
     DRV_USER,
-    DRV_PHYSICAL
+    DRV_PHYSICAL,
+    DRV_ARRAY,
+    DRV_MIPMAPPED,
+    DRV_TEXREF
 };
 
 struct drv_object {
@@ -112,6 +115,7 @@ struct drv_copy_side {
     CUmemorytype type; /* as asked: host, device, unified */
     CUdeviceptr address;
     size_t x, y, z, pitch, height; /* pitch 0: tight */
+    CUarray array;                 /* type ARRAY: it, and address is 0 */
 };
 struct drv_copy_work {
     struct drv_copy_side from, to;

@@ -461,6 +461,7 @@ struct simt_machine {
     struct simt_watch *timer; /* counts launches whose time is asked for; NULL until then */
     simt_timer_open *open_timer;
     struct simt_states *states; /* NULL: they are not recorded */
+    _Atomic(struct simt_textures *) textures; /* NULL: none was made yet */
     unsigned index;
 };
 
