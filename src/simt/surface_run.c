@@ -51,7 +51,7 @@ void surface_access_of(struct simt_warp *w, const struct simt_inst *in, int lane
     int64_t at[3];
     for (unsigned k = 0; k < 3; k++) {
         int64_t last = extents[k] - (k ? 1 : step);
-        at[k] = access->at[k];
+        at[k] = k == 2 && layered ? (int64_t)(uint32_t)access->at[k] : access->at[k];
         if (at[k] >= 0 && at[k] <= last)
             continue;
         is_outside = true;

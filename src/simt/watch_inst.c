@@ -54,6 +54,11 @@ static enum gpu_class class_of(const struct ptx_inst *ptx)
         return GPU_CLASS_BARRIER;
     case PTX_GROUP_WARP:
         return GPU_CLASS_WARP;
+    case PTX_GROUP_TEXTURE:
+        return ptx->op == PTX_OP_TXQ || ptx->op == PTX_OP_TXQ_LEVEL || ptx->op == PTX_OP_SUQ ||
+                       ptx->op == PTX_OP_ISTYPEP
+                   ? GPU_CLASS_OTHER
+                   : GPU_CLASS_MEMORY;
     case PTX_GROUP_TENSOR:
         return ptx->op == PTX_OP_WGMMA_FENCE || ptx->op == PTX_OP_WGMMA_COMMIT ||
                        ptx->op == PTX_OP_WGMMA_WAIT
@@ -260,6 +265,23 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         what->bytes = 16;
         what->is_write = ptx->op == PTX_OP_STMATRIX;
         what->space = PTX_SPACE_SHARED;
+        break;
+    case PTX_OP_TEX:
+    case PTX_OP_TEX_LEVEL:
+    case PTX_OP_TEX_GRAD:
+    case PTX_OP_TEX_F16:
+    case PTX_OP_TEX_F16X2:
+    case PTX_OP_TLD4:
+    case PTX_OP_SULD:
+    case PTX_OP_SUST:
+    case PTX_OP_SUST_P:
+    case PTX_OP_SURED:
+    case PTX_OP_SURED_P:
+        what->kind = WATCH_TEXTURE;
+        what->space = PTX_SPACE_GLOBAL;
+        what->bytes = 4;
+        what->is_write = ptx->op == PTX_OP_SUST || ptx->op == PTX_OP_SUST_P ||
+                         ptx->op == PTX_OP_SURED || ptx->op == PTX_OP_SURED_P;
         break;
     case PTX_OP_WMMA_LOAD:
     case PTX_OP_WMMA_STORE:
