@@ -47,7 +47,7 @@ $(BUILD)/tests/ptx/runner: $(addprefix tests/ptx/,runner.c file.c compare.c cove
 	$(call say,LINK)
 	$(link_unit) $(runpath)
 
-$(BUILD)/tests/texture/texture_bits: $(addprefix tests/texture/,texture_bits.c cases.c) $(ON_DRIVER)
+$(BUILD)/tests/texture/texture_bits: $(addprefix tests/texture/,texture_bits.c run.c cases.c) $(ON_DRIVER)
 	$(call say,LINK)
 	$(link_unit) $(runpath)
 

@@ -69,12 +69,12 @@ static struct limits limits_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     bool layered = d->Flags & CUDA_ARRAY3D_LAYERED, cube = d->Flags & CUDA_ARRAY3D_CUBEMAP;
     bool surface = d->Flags & CUDA_ARRAY3D_SURFACE_LDST;
+    if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER)
+        return (struct limits){32768, 32768, 0};
     if (cube)
         return (struct limits){32768, 32768, layered ? 2046 : 6};
     if (layered)
         return (struct limits){32768, 32768, 2048};
-    if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER)
-        return (struct limits){32768, 32768, 0};
     if (d->Depth)
         return (struct limits){16384, 16384, surface ? 16384 : 32768};
     if (d->Height)
@@ -217,8 +217,10 @@ static void destroy(CUmipmappedArray whole)
 void drv_arrays_forget(CUcontext context)
 {
     for (size_t i = arrays.count; i-- > 0;)
-        if (((CUmipmappedArray)arrays.items[i])->context == context)
+        if (((CUmipmappedArray)arrays.items[i])->context == context) {
+            simt_event_left(context->device->machine, ((CUmipmappedArray)arrays.items[i])->memory);
             destroy(arrays.items[i]);
+        }
 }
 
 static CUresult destroy_when_idle(CUmipmappedArray whole)

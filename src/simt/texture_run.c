@@ -266,9 +266,10 @@ static uint32_t query(const struct simt_texture *texture, const struct ptx_inst 
     const struct texture_level *level = &texture->levels[level_number];
     if (ptx_has(ptx, PTX_MOD_WIDTH))
         return level->width;
-    if (ptx_has(ptx, PTX_MOD_HEIGHT))
-        return texture->dimensions > 1 ? level->height : 0;
-    if (texture->is_layered)
+    bool is_row = texture->is_surface && texture->is_layered && texture->dimensions == 1;
+    if (ptx_has(ptx, PTX_MOD_HEIGHT)) /* of a layered row of a surface: its layers */
+        return is_row ? texture->layers : texture->dimensions > 1 ? level->height : 0;
+    if (texture->is_layered && !is_row)
         return texture->layers / (texture->is_cube ? 6 : 1);
     return texture->dimensions > 2 ? level->depth : 0;
 }
@@ -292,14 +293,7 @@ const struct simt_inst *texture_run_is_type(struct simt_warp *w, const struct si
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         const struct ptx_var *var = in->ptx->operands[1].var;
-        const struct simt_texture *texture =
-            simt_texture_find(w->block->launch->machine, handle_of(w, in, lane));
-        enum ptx_type wanted = in->ptx->types[0];
-        bool is_texture = var ? var->type == PTX_TEXREF : texture && !texture->is_surface;
-        bool is_surface = var ? var->type == PTX_SURFREF : texture && texture->is_surface;
-        if (wanted == PTX_TEXREF    ? is_texture
-            : wanted == PTX_SURFREF ? is_surface
-                                    : var && var->type == PTX_SAMPLERREF)
+        if (var && var->type == in->ptx->types[0]) /* of a handle in a register a GPU knows nothing */
             yes |= 1u << lane;
     }
     uint32_t *d = SIMT_SLOT(uint32_t, in->d);

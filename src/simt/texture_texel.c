@@ -129,12 +129,22 @@ void texture_border(const struct simt_texture *texture, uint32_t raw[4])
         if (k >= texture->channels)
             raw[k] = 0;
         else if (format == TEXTURE_F16)
-            raw[k] = (uint32_t)num_from_f64(&num_f16_format, (double)texture->border[k], NUM_RN);
+            raw[k] = (uint32_t)num_from_f64(&num_f16_format, (double)texture->border[k], NUM_RZ);
         else if (texture->reads_integers) /* the low bits, whatever they mean */
             raw[k] = load_channel((const uint8_t *)&bits, format);
         else
             raw[k] = format_bytes[format] == 4 ? bits : quantise(texture->border[k], format);
     }
+}
+
+/* Integers are clamped to what the format holds; f16 stays finite. */
+static uint32_t clamp_word(uint32_t word, unsigned format)
+{
+    int64_t bits = 8 * format_bytes[format];
+    int64_t most = is_signed(format) ? (INT64_C(1) << (bits - 1)) - 1 : (INT64_C(1) << bits) - 1;
+    int64_t least = is_signed(format) ? -most - 1 : 0;
+    int64_t value = is_signed(format) ? (int64_t)(int32_t)word : (int64_t)word;
+    return (uint32_t)(value < least ? least : value > most ? most : value);
 }
 
 void texture_pack(const struct simt_texture *texture, const uint32_t words[4], uint8_t *bytes)
@@ -143,7 +153,10 @@ void texture_pack(const struct simt_texture *texture, const uint32_t words[4], u
     for (unsigned k = 0; k < texture->channels; k++) {
         uint32_t word = words[k];
         if (format == TEXTURE_F16)
-            word = (uint32_t)num_from_f64(&num_f16_format, (double)num_f32_from(word), NUM_RN);
+            word = (uint32_t)num_from_f64_satfinite(&num_f16_format, (double)num_f32_from(word),
+                                                    NUM_RN);
+        else if (format != TEXTURE_F32)
+            word = clamp_word(word, format);
         memcpy(bytes + k * size, &word, size);
     }
 }

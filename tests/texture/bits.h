@@ -9,6 +9,7 @@
 #include "cuda/driver.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 enum { KIND_ARRAY, KIND_MIPMAP, KIND_LINEAR, KIND_PITCH };
 enum { DATA_UNIT, DATA_WIDE, DATA_BITS, DATA_SPECIAL };
@@ -33,6 +34,11 @@ struct texcase {
 /* Runs it, and compares or records. */
 void texture_case(const struct texcase *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* run.c: what runs it prints to out. Returns a CUresult: 0, or what went wrong. */
+extern const struct lk_driver *driver;
+extern FILE *out;
+int texture_run(const char *name, const struct texcase *c);
+uint64_t texture_hash(const char *text); /* FNV-1a */
 /* cases.c */
 void texture_cases(void);
 

@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* BASE has what most cases share, and a case says what is different. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Winitializer-overrides"
+#endif
+
 static const struct {
     const char *name;
     int fmt;
