@@ -154,7 +154,7 @@ void texture_pack(const struct simt_texture *texture, const uint32_t words[4], u
         uint32_t word = words[k];
         if (format == TEXTURE_F16)
             word = (uint32_t)num_from_f64_satfinite(&num_f16_format, (double)num_f32_from(word),
-                                                    NUM_RN);
+                                                    NUM_RZ);
         else if (format != TEXTURE_F32)
             word = clamp_word(word, format);
         memcpy(bytes + k * size, &word, size);
