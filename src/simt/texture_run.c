@@ -219,7 +219,7 @@ static void store_result(struct simt_warp *w, const struct simt_inst *in, int la
     case PTX_OP_TEX_F16X2:
         for (unsigned k = 0; k < 2; k++)
             SIMT_SLOT(uint32_t, in->list[k])
-            [lane] = half_of(result[2 * k]) | half_of(result[2 * k + 1]) << 16;
+        [lane] = half_of(result[2 * k]) | half_of(result[2 * k + 1]) << 16;
         break;
     case PTX_OP_TEX_F16:
         for (unsigned k = 0; k < 4; k++)
@@ -293,7 +293,8 @@ const struct simt_inst *texture_run_is_type(struct simt_warp *w, const struct si
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         const struct ptx_var *var = in->ptx->operands[1].var;
-        if (var && var->type == in->ptx->types[0]) /* of a handle in a register a GPU knows nothing */
+        if (var &&
+            var->type == in->ptx->types[0]) /* of a handle in a register a GPU knows nothing */
             yes |= 1u << lane;
     }
     uint32_t *d = SIMT_SLOT(uint32_t, in->d);

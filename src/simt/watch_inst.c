@@ -196,6 +196,17 @@ static void describe_atomic(const struct ptx_function *function, const struct pt
     what->is_cas = ptx->op == PTX_OP_ATOM_CAS;
 }
 
+static void describe_texture(const struct ptx_inst *ptx, struct watch_inst *what)
+{
+    if (what->class != GPU_CLASS_MEMORY) /* queries */
+        return;
+    what->kind = WATCH_TEXTURE;
+    what->space = PTX_SPACE_GLOBAL;
+    what->bytes = 4;
+    what->is_write = ptx->op == PTX_OP_SUST || ptx->op == PTX_OP_SUST_P ||
+                     ptx->op == PTX_OP_SURED || ptx->op == PTX_OP_SURED_P;
+}
+
 static void describe(const struct ptx_function *function, const struct simt_inst *in,
                      struct watch_inst *what)
 {
@@ -214,6 +225,7 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         break;
     case PTX_OP_ST:
     case PTX_OP_ST_SYNC:
+    case PTX_OP_ST_ASYNC:
         describe_store(in, what);
         break;
     case PTX_OP_ATOM:
@@ -229,9 +241,6 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         what->kind = WATCH_COPY;
         what->bytes = (uint32_t)ptx->operands[2].imm;
         what->skips_l1 = ptx_has(ptx, PTX_MOD_CG);
-        break;
-    case PTX_OP_ST_ASYNC:
-        describe_store(in, what);
         break;
     case PTX_OP_RED_ASYNC:
         what->kind = WATCH_RED;
@@ -266,23 +275,6 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         what->is_write = ptx->op == PTX_OP_STMATRIX;
         what->space = PTX_SPACE_SHARED;
         break;
-    case PTX_OP_TEX:
-    case PTX_OP_TEX_LEVEL:
-    case PTX_OP_TEX_GRAD:
-    case PTX_OP_TEX_F16:
-    case PTX_OP_TEX_F16X2:
-    case PTX_OP_TLD4:
-    case PTX_OP_SULD:
-    case PTX_OP_SUST:
-    case PTX_OP_SUST_P:
-    case PTX_OP_SURED:
-    case PTX_OP_SURED_P:
-        what->kind = WATCH_TEXTURE;
-        what->space = PTX_SPACE_GLOBAL;
-        what->bytes = 4;
-        what->is_write = ptx->op == PTX_OP_SUST || ptx->op == PTX_OP_SUST_P ||
-                         ptx->op == PTX_OP_SURED || ptx->op == PTX_OP_SURED_P;
-        break;
     case PTX_OP_WMMA_LOAD:
     case PTX_OP_WMMA_STORE:
         what->kind = WATCH_TILE;
@@ -292,6 +284,8 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     default:
         break;
     }
+    if (ptx_op_infos[ptx->op].group == PTX_GROUP_TEXTURE)
+        describe_texture(ptx, what);
     what->traits = (uint8_t)traits_of(ptx, what);
 }
 

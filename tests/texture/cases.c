@@ -8,9 +8,6 @@
 
 /* BASE has what most cases share, and a case says what is different. */
 #pragma GCC diagnostic ignored "-Woverride-init"
-#ifdef __clang__
-#pragma GCC diagnostic ignored "-Winitializer-overrides"
-#endif
 
 static const struct {
     const char *name;
@@ -304,6 +301,10 @@ static void mipmap_cases(void)
                 c.op = shapes[s].base;
                 texture_case(&c, "base_%s_%d_%d", shapes[s].name, filter, mip);
             }
+}
+
+static void odd_mipmap_cases(void)
+{
     struct texcase c =
         CASE(.op = "tex.level.2d.v4.f32.s32", BASE(F32, 1, 32, 16, 0), .kind = KIND_MIPMAP);
     c.levels = 5;
@@ -323,23 +324,13 @@ static void mipmap_cases(void)
     texture_case(&c, "level_f16");
     c.fmt = CU_AD_FORMAT_FLOAT;
     texture_case(&c, "level_f32_wide");
-    c.high = 0;
-    texture_case(&c, "level_high_zero");
-    c.high = 20;
     c.view = CU_RES_VIEW_FORMAT_FLOAT_4X32;
     c.view_first_level = 1;
     c.view_last_level = 3;
-    c.w /= 2;
-    c.h /= 2;
-    texture_case(&c, "level_view_bad_size");
-    c.w *= 2;
-    c.h *= 2;
     texture_case(&c, "level_view");
     c.view = 0;
     c.kind = KIND_ARRAY;
     texture_case(&c, "level_of_array");
-    c.op = "tex.grad.2d.v4.f32.f32";
-    texture_case(&c, "grad_of_array");
 }
 
 static void gather_cases(void)
@@ -455,18 +446,19 @@ static void query_cases(void)
         texture_case(&CASE(.op = types[k], BASE(F32, 4, 13, 9, 0), .n = 8), "query_%s", types[k]);
 }
 
+static const struct {
+    const char *geometry;
+    int w, h, d;
+    unsigned flags;
+} surface_shapes[] = {{"1d", 13, 0, 0, 0},
+                      {"2d", 13, 9, 0, 0},
+                      {"3d", 7, 6, 5, 0},
+                      {"a1d", 12, 0, 5, LAYERED},
+                      {"a2d", 12, 7, 5, LAYERED}};
+static const char *const bounds[] = {"clamp", "zero", "trap"};
+
 static void surface_cases(void)
 {
-    static const struct {
-        const char *geometry;
-        int w, h, d;
-        unsigned flags;
-    } shapes[] = {{"1d", 13, 0, 0, 0},
-                  {"2d", 13, 9, 0, 0},
-                  {"3d", 7, 6, 5, 0},
-                  {"a1d", 12, 0, 5, LAYERED},
-                  {"a2d", 12, 7, 5, LAYERED}};
-    static const char *const bounds[] = {"clamp", "zero", "trap"};
     static const struct {
         const char *type;
         int f, ch;
@@ -481,20 +473,26 @@ static void surface_cases(void)
                     continue;
                 struct texcase c =
                     CASE(.op = op,
-                         BASE(types[t].f, types[t].ch, shapes[s].w, shapes[s].h, shapes[s].d),
-                         .array_flags = LDST | shapes[s].flags, .data = DATA_BITS, .n = 64);
+                         BASE(types[t].f, types[t].ch, surface_shapes[s].w, surface_shapes[s].h,
+                              surface_shapes[s].d),
+                         .array_flags = LDST | surface_shapes[s].flags, .data = DATA_BITS, .n = 64);
                 c.n = 64;
-                snprintf(op, sizeof op, "suld.b.%s.%s.%s", shapes[s].geometry, types[t].type,
-                         bounds[b]);
-                texture_case(&c, "surface_%s_%s_%s_%d_load", shapes[s].geometry, types[t].type,
-                             bounds[b], types[t].f);
+                snprintf(op, sizeof op, "suld.b.%s.%s.%s", surface_shapes[s].geometry,
+                         types[t].type, bounds[b]);
+                texture_case(&c, "surface_%s_%s_%s_%d_load", surface_shapes[s].geometry,
+                             types[t].type, bounds[b], types[t].f);
                 c.n = b == 0 ? 1
                              : 24; /* several threads may be clamped to one place: the last wins */
-                snprintf(op, sizeof op, "sust.b.%s.%s.%s", shapes[s].geometry, types[t].type,
-                         bounds[b]);
-                texture_case(&c, "surface_%s_%s_%s_%d_store", shapes[s].geometry, types[t].type,
-                             bounds[b], types[t].f);
+                snprintf(op, sizeof op, "sust.b.%s.%s.%s", surface_shapes[s].geometry,
+                         types[t].type, bounds[b]);
+                texture_case(&c, "surface_%s_%s_%s_%d_store", surface_shapes[s].geometry,
+                             types[t].type, bounds[b], types[t].f);
             }
+}
+
+static void formatted_surface_cases(void)
+{
+    char op[100];
     static const char *const sample[] = {"suld.b.2d.v2.b32.clamp", "suld.b.2d.b8.clamp",
                                          "suld.b.2d.v4.b32.zero", "suld.b.2d.b16.zero"};
     for (int k = 0; k < 4; k++) /* of another size than the element, and not aligned */
@@ -515,6 +513,11 @@ static void surface_cases(void)
             c.n = 16;
             texture_case(&c, "surface_format_%s_%d_v4", formats[f].name, ch);
         }
+}
+
+static void reduction_cases(void)
+{
+    char op[100];
     static const struct {
         const char *op;
         int f, ch;
@@ -532,8 +535,9 @@ static void surface_cases(void)
                                                    : 4;
             struct texcase c =
                 CASE(.op = op,
-                     BASE(reductions[k].f, reductions[k].ch, shapes[s].w, shapes[s].h, shapes[s].d),
-                     .array_flags = LDST | shapes[s].flags, .data = DATA_BITS);
+                     BASE(reductions[k].f, reductions[k].ch, surface_shapes[s].w,
+                          surface_shapes[s].h, surface_shapes[s].d),
+                     .array_flags = LDST | surface_shapes[s].flags, .data = DATA_BITS);
             c.n = 200;
             snprintf(op, sizeof op, "sured.b.%s.%s", reductions[k].op, bounds[b]);
             texture_case(&c, "reduce_%s_%s", reductions[k].op, bounds[b]);
@@ -584,8 +588,11 @@ void texture_cases(void)
     integer_cases();
     layer_cases();
     mipmap_cases();
+    odd_mipmap_cases();
     gather_cases();
     query_cases();
     surface_cases();
+    formatted_surface_cases();
+    reduction_cases();
     view_cases();
 }
