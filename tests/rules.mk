@@ -9,7 +9,7 @@
 
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 # Programs that scripts among the suites run.
-TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random ptx_front/parse_files) \
+TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random ptx_front/parse_files texture/texture_bits) \
     $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/tests/fuzz/rounds_%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(TOOL_BIN)
 SUITES   ?=
@@ -44,6 +44,10 @@ $(BUILD)/tests/driver/%: tests/driver/%.c $(BUILD)/obj/driver/fatbin.o $(ON_DRIV
 	$(link_unit) $(runpath)
 
 $(BUILD)/tests/ptx/runner: $(addprefix tests/ptx/,runner.c file.c compare.c coverage.c map.c) $(call objects,ptx) $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
+
+$(BUILD)/tests/texture/texture_bits: $(addprefix tests/texture/,texture_bits.c run.c cases.c) $(ON_DRIVER)
 	$(call say,LINK)
 	$(link_unit) $(runpath)
 

@@ -10,6 +10,7 @@
 
 #include "cuda/device_attributes.h"
 #include "cuda/enums.h"
+#include "cuda/textures.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +33,6 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
-typedef struct CUarray_st *CUarray;
 typedef struct CUevent_st *CUevent;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgraph_st *CUgraph;

@@ -1,8 +1,8 @@
 /*
- * copy_shape.c: copies of rectangles and boxes. All of them become the driver's 3D copy. CUDA
- * arrays are not supported, so every side is a pitched pointer.
+ * copy_shape.c: copies of rectangles and boxes. All of them become the driver's 3D copy. A side is
+ * a pitched pointer or a CUDA array.
  */
-#include "cudart/cudart.h"
+#include "cudart/texture_abi.h"
 
 #include <stdint.h>
 
@@ -28,12 +28,55 @@ static void set_target(CUDA_MEMCPY3D *copy, void *pointer, bool device, bool uni
     }
 }
 
+/* With an array in it, extents and the array's positions count its elements. */
+static cudart_code array_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy)
+{
+    size_t from = params->srcArray ? cudart_array_element(params->srcArray) : 0;
+    size_t to = params->dstArray ? cudart_array_element(params->dstArray) : 0;
+    size_t element = from ? from : to;
+    if ((params->srcArray && (!from || params->srcPtr.ptr)) ||
+        (params->dstArray && (!to || params->dstPtr.ptr)) || (from && to && from != to) ||
+        (!from && !params->srcPtr.ptr) || (!to && !params->dstPtr.ptr))
+        return cudaErrorInvalidValue;
+    cudaMemcpyKind kind = params->kind;
+    if ((unsigned)kind > cudaMemcpyDefault || (from && kind == cudaMemcpyHostToDevice) ||
+        (to && kind == cudaMemcpyDeviceToHost) || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    bool unified = kind == cudaMemcpyDefault;
+    *copy = (CUDA_MEMCPY3D){.srcXInBytes = params->srcPos.x * (from ? from : 1),
+                            .srcY = params->srcPos.y,
+                            .srcZ = params->srcPos.z,
+                            .dstXInBytes = params->dstPos.x * (to ? to : 1),
+                            .dstY = params->dstPos.y,
+                            .dstZ = params->dstPos.z,
+                            .WidthInBytes = params->extent.width * element,
+                            .Height = params->extent.height,
+                            .Depth = params->extent.depth};
+    if (from) {
+        copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy->srcArray = (CUarray)(void *)params->srcArray;
+    } else {
+        set_source(copy, params->srcPtr.ptr, kind == cudaMemcpyDeviceToDevice, unified);
+        copy->srcPitch = params->srcPtr.pitch;
+        copy->srcHeight = params->srcPtr.ysize;
+    }
+    if (to) {
+        copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy->dstArray = (CUarray)(void *)params->dstArray;
+    } else {
+        set_target(copy, params->dstPtr.ptr, kind == cudaMemcpyDeviceToDevice, unified);
+        copy->dstPitch = params->dstPtr.pitch;
+        copy->dstHeight = params->dstPtr.ysize;
+    }
+    return 0;
+}
+
 cudart_code cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy)
 {
     if (!params)
         return cudaErrorInvalidValue;
     if (params->srcArray || params->dstArray)
-        return cudart_unsupported("a copy of a CUDA array");
+        return array_params(params, copy);
     const cudaPitchedPtr *from = &params->srcPtr, *to = &params->dstPtr;
     cudaMemcpyKind kind = params->kind;
     cudart_code error = cudart_check_kind(to->ptr, from->ptr, &kind);
@@ -72,6 +115,9 @@ void cudart_copy_3d_params_back(const CUDA_MEMCPY3D *copy, cudaMemcpy3DParms *pa
                    copy->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
     const void *from = from_host ? copy->srcHost : (void *)(uintptr_t)copy->srcDevice;
     void *to = to_host ? copy->dstHost : (void *)(uintptr_t)copy->dstDevice;
+    size_t from_size =
+        copy->srcArray ? cudart_array_element((cudaArray_t)(void *)copy->srcArray) : 0;
+    size_t to_size = copy->dstArray ? cudart_array_element((cudaArray_t)(void *)copy->dstArray) : 0;
     *params = (cudaMemcpy3DParms){.srcPos = {copy->srcXInBytes, copy->srcY, copy->srcZ},
                                   .srcPtr = {(void *)from, copy->srcPitch, 0, copy->srcHeight},
                                   .dstPos = {copy->dstXInBytes, copy->dstY, copy->dstZ},
@@ -82,13 +128,23 @@ void cudart_copy_3d_params_back(const CUDA_MEMCPY3D *copy, cudaMemcpy3DParms *pa
                                           : from_host            ? cudaMemcpyHostToDevice
                                           : to_host              ? cudaMemcpyDeviceToHost
                                                                  : cudaMemcpyDeviceToDevice};
+    size_t element = from_size ? from_size : to_size;
+    if (!element)
+        return;
+    params->extent.width /= element;
+    params->srcArray = (cudaArray_t)(void *)copy->srcArray;
+    params->dstArray = (cudaArray_t)(void *)copy->dstArray;
+    params->srcPos.x /= from_size ? from_size : 1;
+    params->dstPos.x /= to_size ? to_size : 1;
 }
 
 static cudart_code copy_3d(const cudaMemcpy3DParms *params, enum cudart_order order,
                            CUstream stream)
 {
     CUDA_MEMCPY3D copy;
-    if (params && (!params->extent.width || !params->extent.height || !params->extent.depth))
+    bool has_array = params && (params->srcArray || params->dstArray);
+    if (params && !has_array &&
+        (!params->extent.width || !params->extent.height || !params->extent.depth))
         return 0;
     cudart_code error = cudart_copy_3d_params(params, &copy);
     if (error)

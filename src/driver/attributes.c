@@ -1,7 +1,7 @@
 /*
  * attributes.c: cuDeviceGetAttribute. What differs between GPUs comes from src/gpu; the rest is a
  * table of what every GPU since Volta reports under Linux, except for what simt does not do
- * (textures, events of other processes, external memory), so that a program that asks takes another
+ * (events of other processes, external memory), so that a program that asks takes another
  * path.
  */
 #include "driver/state.h"

@@ -3,6 +3,7 @@
  * All contexts of a device share its machine; a context owns streams, modules and memory, and
  * carries the error that a faulting kernel leaves behind until it is destroyed or reset.
  */
+#include "driver/array.h"
 #include "driver/timeline.h"
 
 #include "base/arena.h"
@@ -123,6 +124,7 @@ static void context_empty(CUcontext context)
     context->legacy = NULL;
     while (context->modules.count)
         drv_module_free(context->modules.items[context->modules.count - 1]);
+    drv_arrays_forget(context);
     drv_memory_forget(context);
     drv_list_free(&context->peers);
     context->destroyed = true;

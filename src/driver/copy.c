@@ -4,6 +4,7 @@
  * A copy from pageable memory is staged at the call, and one to pageable memory is waited for: the
  * program may reuse either as soon as the call returns.
  */
+#include "driver/array.h"
 #include "driver/virtual.h"
 
 #include "base/arena.h"
@@ -34,12 +35,26 @@ static bool extent(const struct drv_copy_side *side, const struct drv_copy_work 
     return true;
 }
 
+static CUresult check_array(const struct drv_copy_side *side, const struct drv_copy_work *copy,
+                            bool *device)
+{
+    *device = true;
+    if (!drv_alive(side->array, DRV_ARRAY))
+        return CUDA_ERROR_INVALID_VALUE;
+    return drv_array_has(side->array, side->x, side->y, side->z, copy->width, copy->height,
+                         copy->depth)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult check_side(struct drv_copy_side *side, const struct drv_copy_work *copy,
                            bool is_write, bool *device)
 {
     size_t offset, bytes;
     bool many = copy->height > 1 || copy->depth > 1;
-    if (!side->address || side->type == CU_MEMORYTYPE_ARRAY)
+    if (side->type == CU_MEMORYTYPE_ARRAY)
+        return check_array(side, copy, device);
+    if (!side->address)
         return CUDA_ERROR_INVALID_VALUE;
     if (side->pitch ? side->pitch < side->x + copy->width : many && copy->height > 1)
         return CUDA_ERROR_INVALID_VALUE;
@@ -90,6 +105,40 @@ static void move(char *to, size_t to_pitch, size_t to_slice, const char *from, s
 }
 
 static char *side_bytes(const struct drv_copy_side *side, const struct drv_copy_work *copy,
+                        size_t *pitch, size_t *slice);
+
+/* An array's box goes through tight rows of bytes. */
+static CUresult move_arrays(const struct drv_copy_work *copy, const char *staged)
+{
+    size_t pitch, slice, tight = copy->width, layer = copy->width * copy->height;
+    const struct drv_copy_side *from = &copy->from, *to = &copy->to;
+    if (from->array && !drv_alive(from->array, DRV_ARRAY))
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (to->array && !drv_alive(to->array, DRV_ARRAY))
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (to->array && !from->array) {
+        char *bytes = staged ? (char *)staged : side_bytes(from, copy, &pitch, &slice);
+        if (!bytes)
+            return CUDA_ERROR_ILLEGAL_ADDRESS;
+        drv_array_move(to->array, to, copy, bytes, staged ? tight : pitch, staged ? layer : slice,
+                       true);
+        return CUDA_SUCCESS;
+    }
+    if (!to->array) {
+        char *bytes = side_bytes(to, copy, &pitch, &slice);
+        if (!bytes)
+            return CUDA_ERROR_ILLEGAL_ADDRESS;
+        drv_array_move(from->array, from, copy, bytes, pitch, slice, false);
+        return CUDA_SUCCESS;
+    }
+    char *bytes = lk_alloc(layer * copy->depth);
+    drv_array_move(from->array, from, copy, bytes, tight, layer, false);
+    drv_array_move(to->array, to, copy, bytes, tight, layer, true);
+    free(bytes);
+    return CUDA_SUCCESS;
+}
+
+static char *side_bytes(const struct drv_copy_side *side, const struct drv_copy_work *copy,
                         size_t *pitch, size_t *slice)
 {
     size_t offset, bytes;
@@ -131,12 +180,17 @@ static void note_written(CUcontext context, const struct drv_copy_work *copy)
     size_t from_rows = from->height ? from->height : from->y + copy->height;
     if (!copy->to_device)
         return;
+    if (to->array) {
+        drv_array_note_written(to->array, to, copy);
+        return;
+    }
     for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++) {
             size_t source = ((from->z + z) * from_rows + from->y + y) * from_pitch + from->x;
             size_t target = ((to->z + z) * to_rows + to->y + y) * to_pitch + to->x;
             simt_event_written(context->device->machine, to->address + target,
-                               copy->from_device ? from->address + source : 0, copy->width);
+                               copy->from_device && !from->array ? from->address + source : 0,
+                               copy->width);
         }
 }
 
@@ -145,6 +199,15 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
     size_t to_pitch, to_slice, from_pitch = copy->width, from_slice = copy->width * copy->height;
     if (!copy->width || !copy->height || !copy->depth)
         return CUDA_SUCCESS;
+    if (copy->from.array || copy->to.array) {
+        model_copy(context, copy, clock);
+        CUresult status = move_arrays(copy, copy->staged);
+        if (status != CUDA_SUCCESS)
+            drv_remark("a copy in a stream reaches an array or memory that was freed");
+        else
+            note_written(context, copy);
+        return status;
+    }
     char *to = side_bytes(&copy->to, copy, &to_pitch, &to_slice);
     char *from =
         copy->staged ? copy->staged : side_bytes(&copy->from, copy, &from_pitch, &from_slice);
@@ -184,8 +247,8 @@ static CUresult copy_issue(struct drv_work *work, CUstream handle, bool wait)
         status = drv_copy_check(copy);
     bool nothing = !copy->width || !copy->height || !copy->depth;
     if (status == CUDA_SUCCESS && !stream->capture && !nothing) {
-        bool pageable_from = !drv_is_device_address(copy->from.address);
-        bool pageable_to = !drv_is_device_address(copy->to.address);
+        bool pageable_from = !copy->from.array && !drv_is_device_address(copy->from.address);
+        bool pageable_to = !copy->to.array && !drv_is_device_address(copy->to.address);
         bool big = copy->width * copy->height * copy->depth > (size_t)256 << 20;
         if (wait) /* within the device, the synchronous forms return before the copy is done */
             wait = !(copy->from_device && copy->to_device);
@@ -274,15 +337,75 @@ CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
     return copy_line(DEVICE, to, DEVICE, from, bytes, stream, false);
 }
 
+/* Arrays, of which these forms reach one row -----------------------------------------------------
+ */
+
+static CUresult copy_array_line(struct drv_copy_side to, struct drv_copy_side from, size_t bytes,
+                                CUstream stream, bool wait)
+{
+    struct drv_work work = {.kind = DRV_WORK_COPY};
+    work.copy.from = from;
+    work.copy.to = to;
+    work.copy.width = bytes;
+    work.copy.height = work.copy.depth = 1;
+    return copy_issue(&work, stream, wait);
+}
+
+#define ARRAY_AT(which, offset)                                                                    \
+    ((struct drv_copy_side){.type = CU_MEMORYTYPE_ARRAY, .array = (which), .x = (offset)})
+#define BYTES_AT(kind, where) ((struct drv_copy_side){.type = (kind), .address = (where)})
+
+CUresult drv_cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes)
+{
+    return copy_array_line(ARRAY_AT(to, offset), BYTES_AT(DEVICE, from), bytes, NULL, true);
+}
+
+CUresult drv_cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes)
+{
+    return copy_array_line(BYTES_AT(DEVICE, to), ARRAY_AT(from, offset), bytes, NULL, true);
+}
+
+CUresult drv_cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t bytes)
+{
+    return copy_array_line(ARRAY_AT(to, offset), BYTES_AT(HOST, (uintptr_t)from), bytes, NULL,
+                           true);
+}
+
+CUresult drv_cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t bytes)
+{
+    return copy_array_line(BYTES_AT(HOST, (uintptr_t)to), ARRAY_AT(from, offset), bytes, NULL,
+                           true);
+}
+
+CUresult drv_cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
+                             size_t bytes)
+{
+    return copy_array_line(ARRAY_AT(to, to_offset), ARRAY_AT(from, from_offset), bytes, NULL, true);
+}
+
+CUresult drv_cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t bytes,
+                                  CUstream stream)
+{
+    return copy_array_line(ARRAY_AT(to, offset), BYTES_AT(HOST, (uintptr_t)from), bytes, stream,
+                           false);
+}
+
+CUresult drv_cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t bytes,
+                                  CUstream stream)
+{
+    return copy_array_line(BYTES_AT(HOST, (uintptr_t)to), ARRAY_AT(from, offset), bytes, stream,
+                           false);
+}
+
 /* Two and three dimensions --------------------------------------------------------------------- */
 
-static CUresult side_from(CUmemorytype type, const void *host, CUdeviceptr device,
+static CUresult side_from(CUmemorytype type, const void *host, CUdeviceptr device, CUarray array,
                           struct drv_copy_side *side)
 {
     side->type = type;
     if (type == CU_MEMORYTYPE_ARRAY) {
-        drv_remark_once("CUDA arrays and textures are not supported");
-        return CUDA_ERROR_NOT_SUPPORTED;
+        side->array = array;
+        return CUDA_SUCCESS;
     }
     if (type != HOST && type != DEVICE && type != UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
@@ -294,6 +417,8 @@ CUresult drv_copy_from_3d(const CUDA_MEMCPY3D *params, struct drv_work *work)
 {
     *work = (struct drv_work){.kind = DRV_WORK_COPY};
     struct drv_copy_work *copy = &work->copy;
+    if (params->srcLOD || params->dstLOD)
+        return CUDA_ERROR_INVALID_VALUE;
     copy->from = (struct drv_copy_side){.x = params->srcXInBytes,
                                         .y = params->srcY,
                                         .z = params->srcZ,
@@ -307,11 +432,11 @@ CUresult drv_copy_from_3d(const CUDA_MEMCPY3D *params, struct drv_work *work)
     copy->width = params->WidthInBytes;
     copy->height = params->Height;
     copy->depth = params->Depth;
-    CUresult status =
-        side_from(params->srcMemoryType, params->srcHost, params->srcDevice, &copy->from);
-    return status == CUDA_SUCCESS
-               ? side_from(params->dstMemoryType, params->dstHost, params->dstDevice, &copy->to)
-               : status;
+    CUresult status = side_from(params->srcMemoryType, params->srcHost, params->srcDevice,
+                                params->srcArray, &copy->from);
+    return status == CUDA_SUCCESS ? side_from(params->dstMemoryType, params->dstHost,
+                                              params->dstDevice, params->dstArray, &copy->to)
+                                  : status;
 }
 
 void drv_copy_to_3d(const struct drv_copy_work *copy, CUDA_MEMCPY3D *params)
@@ -331,6 +456,8 @@ void drv_copy_to_3d(const struct drv_copy_work *copy, CUDA_MEMCPY3D *params)
                               .WidthInBytes = copy->width,
                               .Height = copy->height,
                               .Depth = copy->depth};
+    params->srcArray = copy->from.array;
+    params->dstArray = copy->to.array;
     if (copy->from.type == HOST)
         params->srcHost = (const void *)(uintptr_t)copy->from.address;
     else

@@ -1,6 +1,7 @@
 /*
  * module.c: modules: PTX loaded into a context's machine, their kernels and variables.
  */
+#include "driver/array.h"
 #include "driver/image.h"
 #include "driver/state.h"
 
@@ -122,6 +123,7 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
 /* Lock held; the context does nothing more with it. */
 void drv_module_free(CUmodule module)
 {
+    drv_texrefs_forget(module);
     drv_list_remove(&module->context->modules, module);
     if (module->library)
         drv_list_remove(&module->library->modules, module);

@@ -41,7 +41,10 @@ enum drv_type {
     DRV_POOL,
     DRV_LINK,
     DRV_USER,
-    DRV_PHYSICAL
+    DRV_PHYSICAL,
+    DRV_ARRAY,
+    DRV_MIPMAPPED,
+    DRV_TEXREF
 };
 
 struct drv_object {
@@ -112,6 +115,7 @@ struct drv_copy_side {
     CUmemorytype type; /* as asked: host, device, unified */
     CUdeviceptr address;
     size_t x, y, z, pitch, height; /* pitch 0: tight */
+    CUarray array;                 /* type ARRAY: it, and address is 0 */
 };
 struct drv_copy_work {
     struct drv_copy_side from, to;
@@ -272,7 +276,6 @@ struct CUctx_st {
 };
 
 struct drv_capture;
-
 struct CUstream_st {
     struct drv_object object;
     CUcontext context;
@@ -318,20 +321,17 @@ struct drv_thread {
 };
 extern __thread struct drv_thread drv_thread;
 uint64_t drv_thread_id(void);
-
 extern pthread_mutex_t drv_lock;
 void drv_enter_lock(void);
 void drv_leave_lock(void);
 
-/* In the child of a process that has used the driver calls fail, but for a few that need nothing.
- */
+/* In the child of a process that has used the driver, calls fail that need anything of it. */
 extern bool drv_forked;
 void drv_watch_forks(void);
 bool drv_fork_refuses(const char *name);
 
 extern struct drv_device drv_devices[DRV_DEVICES_MAX];
 extern int drv_device_count; /* 0 before cuInit */
-
 /* CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE or success. */
 CUresult drv_check_device(CUdevice device);
 /* The current context, if it can work: else the error that the call returns. */

@@ -301,7 +301,7 @@ static void check_vector(const struct attempt *a, unsigned index, const struct p
     struct ptx_operand *items = lk_arena_alloc(a->p->arena, count * sizeof(*items));
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_raw *item = &a->p->items[raw->first_item + i];
-        if (item->has_pair)
+        if (item->has_pair || (raw->has_pair && !a->row->specs[index].has_pair))
             fail_operand(a, index, item, "takes no second destination");
         check_scalar(a, index, item, item_type, source, &items[i]);
         dropped += items[i].kind == PTX_OPERAND_SINK;
@@ -443,6 +443,7 @@ static void check_operand(const struct attempt *a, unsigned index, struct ptx_op
             check_vector(a, index, raw, type, spec->type, operand);
         else
             check_scalar(a, index, raw, type, spec->type, operand);
+        check_pair(a, index, raw);
         return;
     case PTX_SHAPE_VECTOR:
         check_vector_operand(a, index, type, operand);

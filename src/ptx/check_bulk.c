@@ -15,7 +15,7 @@ static unsigned rank_of(const struct ptx_inst *inst)
 static void check_coordinates(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset)
 {
     unsigned rank = rank_of(inst);
-    if (!rank)
+    if (!rank || ptx_op_infos[inst->op].group == PTX_GROUP_TEXTURE)
         return;
     for (unsigned k = 0; k < inst->operand_count; k++) {
         const struct ptx_operand *operand = &inst->operands[k];

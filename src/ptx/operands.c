@@ -296,6 +296,27 @@ static void parse_offset(struct ptx_parser *p, struct ptx_raw *raw)
     }
 }
 
+/* {x, y}, or x alone. */
+static void parse_coordinates(struct ptx_parser *p, struct ptx_raw *raw)
+{
+    struct ptx_raw coordinates;
+    clear_raw(p, &coordinates);
+    if (ptx_accept(p, '{')) {
+        parse_list(p, &coordinates, '}');
+        raw->first_item = coordinates.first_item;
+        raw->operand.item_count = coordinates.operand.item_count;
+        return;
+    }
+    parse_operand(p, &coordinates);
+    if (ptx_is_punct(p, ','))
+        ptx_fail(p, coordinates.offset,
+                 "a sampler of its own is not supported: bind the texture with its sampler, as a "
+                 "texture object (.texmode_unified)");
+    raw->first_item = p->item_count;
+    raw->operand.item_count = 1;
+    *add_item(p) = coordinates;
+}
+
 /* [base + offset], and [tensor, {coordinates}] whose coordinates become items */
 static void parse_address(struct ptx_parser *p, struct ptx_raw *raw)
 {
@@ -312,14 +333,8 @@ static void parse_address(struct ptx_parser *p, struct ptx_raw *raw)
         raw->operand.imm = (int64_t)ptx_parse_integer(p, "an address");
     }
     raw->operand.kind = PTX_OPERAND_ADDRESS;
-    if (ptx_accept(p, ',')) {
-        struct ptx_raw coordinates;
-        clear_raw(p, &coordinates);
-        ptx_expect(p, '{');
-        parse_list(p, &coordinates, '}');
-        raw->first_item = coordinates.first_item;
-        raw->operand.item_count = coordinates.operand.item_count;
-    }
+    if (ptx_accept(p, ','))
+        parse_coordinates(p, raw);
     ptx_expect(p, ']');
 }
 
@@ -332,6 +347,8 @@ static void parse_operand(struct ptx_parser *p, struct ptx_raw *raw)
             add_offset(p, raw);
     } else if (ptx_accept(p, '{')) {
         parse_list(p, raw, '}');
+        if (ptx_accept(p, '|'))
+            parse_pair(p, raw);
     } else if (ptx_is_punct(p, '[')) {
         parse_address(p, raw);
     } else if (ptx_is_punct(p, '!') || ptx_is_punct(p, '-')) {

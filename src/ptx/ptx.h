@@ -59,6 +59,7 @@ enum ptx_group {
     PTX_GROUP_CLUSTER,
     PTX_GROUP_BULK,
     PTX_GROUP_TENSOR,
+    PTX_GROUP_TEXTURE,
     PTX_GROUP_UNSUPPORTED,
     PTX_GROUP_COUNT
 };
@@ -205,7 +206,7 @@ struct ptx_inst {
     enum ptx_op op;
     uint8_t type_count;
     uint8_t types[PTX_MAX_TYPES];  /* enum ptx_type: the type suffixes, left to right */
-    uint64_t mods[4];              /* bitset over enum ptx_mod; see ptx_has */
+    uint64_t mods[5];              /* bitset over enum ptx_mod; see ptx_has */
     uint16_t slots[PTX_MAX_SLOTS]; /* what each slot of the row matched: an enum ptx_mod; for a
                                       type, PTX_MOD_COUNT + enum ptx_type; 0 if left out */
     uint32_t guard;                /* predicate register, or PTX_NO_REG */

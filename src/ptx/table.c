@@ -38,7 +38,7 @@ static const struct {
 #undef SREG
 };
 
-_Static_assert(PTX_MOD_COUNT <= 256, "ptx_inst.mods has 256 bits");
+_Static_assert(PTX_MOD_COUNT <= 320, "ptx_inst.mods has 320 bits");
 
 const char *ptx_type_name(enum ptx_type type)
 {

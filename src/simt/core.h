@@ -468,7 +468,8 @@ struct simt_machine {
     struct simt_watch *watch; /* watches every launch; NULL: no watchers */
     struct simt_watch *timer; /* counts launches whose time is asked for; NULL until then */
     simt_timer_open *open_timer;
-    struct simt_states *states; /* NULL: they are not recorded */
+    struct simt_states *states;               /* NULL: they are not recorded */
+    _Atomic(struct simt_textures *) textures; /* NULL: none was made yet */
     unsigned index;
 };
 

@@ -63,6 +63,10 @@ static void place_list(struct decoder *decoder, const struct ptx_inst *ptx,
                 : decode_operand_slot(decoder, ptx, &items[i]);
     if (placing->vectors < 2)
         placing->counts[placing->vectors++] = (uint8_t)count;
+    if (is_vector && operand->pair != PTX_NO_REG) {
+        placing->d2 = decoder->slots[operand->pair];
+        placing->d2_bits = slot_bits(decoder->ptx->regs[operand->pair].type);
+    }
 }
 
 /* ld.param and st.param with a constant address reach the frame or the kernel's parameters. */

@@ -118,7 +118,8 @@ struct simt_operands {
     X(ASYNC, async)                                                                                \
     X(CLUSTER, cluster)                                                                            \
     X(BULK, bulk)                                                                                  \
-    X(TENSOR, tensor)
+    X(TENSOR, tensor)                                                                              \
+    X(TEXTURE, texture)
 
 #ifdef SIMT_ISA
 #define SIMT_DECLARE_SELECT(upper, lower)                                                          \

@@ -327,6 +327,8 @@ static uint32_t watch_access(struct simt_watch *watch, struct simt_warp *w,
                                                                    : tell_bulk(watch, &access));
     case WATCH_TILE:
         return w->mask & ~tell_tile(watch, &access);
+    case WATCH_TEXTURE:
+        return w->mask & ~simt_watch_texture(watch, &access);
     case WATCH_MATRIX:
         access.mask = matrix_lanes(in->ptx);
         break;

@@ -61,6 +61,8 @@ static void visit_operand(const struct ptx_operand *operand, bool written, bool 
     if (operand->kind == PTX_OPERAND_VECTOR) {
         for (uint32_t i = 0; i < operand->item_count; i++)
             visit_operand(&operand->items[i], written, partly, visit, context);
+        if (operand->pair != PTX_NO_REG)
+            visit(context, operand->pair, written, partly);
         return;
     }
     for (uint32_t i = 0; operand->kind == PTX_OPERAND_ADDRESS && i < operand->item_count; i++)

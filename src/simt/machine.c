@@ -3,6 +3,7 @@
  */
 #include "simt/core.h"
 #include "simt/states.h"
+#include "simt/texture.h"
 #include "simt/watch.h"
 
 #include "host/pool.h"
@@ -130,6 +131,7 @@ void simt_destroy(struct simt_machine *machine)
     simt_states_close(machine);
     lk_pool_destroy(machine->pool);
     simt_heap_close(machine);
+    simt_textures_close(machine);
     simt_memory_close(&machine->memory);
     give_index(machine->index);
     pthread_mutex_destroy(&machine->launch_lock);
@@ -277,6 +279,15 @@ bool simt_module_global(struct simt_module *module, const char *name, uint64_t *
         return false;
     *address = module->var_addresses[var->index];
     *size = var->size;
+    return true;
+}
+
+bool simt_module_reference(struct simt_module *module, const char *name, bool *is_surface)
+{
+    const struct ptx_var *var = ptx_find_var(module->ptx, name);
+    if (!var || (var->type != PTX_TEXREF && var->type != PTX_SURFREF))
+        return false;
+    *is_surface = var->type == PTX_SURFREF;
     return true;
 }
 

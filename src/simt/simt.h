@@ -122,6 +122,8 @@ void simt_module_unload(struct simt_module *module);
 void simt_module_limit_registers(struct simt_module *module, unsigned most);
 bool simt_module_global(struct simt_module *module, const char *name, uint64_t *address,
                         size_t *size);
+/* Is this variable a .texref or .surfref? */
+bool simt_module_reference(struct simt_module *module, const char *name, bool *is_surface);
 struct simt_kernel *simt_module_kernel(struct simt_module *module, const char *name); /* NULL */
 unsigned simt_module_kernel_count(const struct simt_module *module);
 struct simt_kernel *simt_module_kernel_at(struct simt_module *module, unsigned index);

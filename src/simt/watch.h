@@ -191,6 +191,8 @@ void simt_watch_phases(const struct ptx_function *function, const uint32_t *plac
                        struct watch_inst *insts);
 /* Shows what the instructions of group BULK touch; returns the lanes that must not do it. */
 uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access);
+/* The same for group TEXTURE. */
+uint32_t simt_watch_texture(struct simt_watch *watch, struct watch_access *access);
 /* The loop of a watched launch (exec_watch.c), for this host. */
 simt_slice *simt_watched_slice(void);
 #ifdef SIMT_ISA

@@ -54,6 +54,11 @@ static enum gpu_class class_of(const struct ptx_inst *ptx)
         return GPU_CLASS_BARRIER;
     case PTX_GROUP_WARP:
         return GPU_CLASS_WARP;
+    case PTX_GROUP_TEXTURE:
+        return ptx->op == PTX_OP_TXQ || ptx->op == PTX_OP_TXQ_LEVEL || ptx->op == PTX_OP_SUQ ||
+                       ptx->op == PTX_OP_ISTYPEP
+                   ? GPU_CLASS_OTHER
+                   : GPU_CLASS_MEMORY;
     case PTX_GROUP_TENSOR:
         return ptx->op == PTX_OP_WGMMA_FENCE || ptx->op == PTX_OP_WGMMA_COMMIT ||
                        ptx->op == PTX_OP_WGMMA_WAIT
@@ -191,6 +196,17 @@ static void describe_atomic(const struct ptx_function *function, const struct pt
     what->is_cas = ptx->op == PTX_OP_ATOM_CAS;
 }
 
+static void describe_texture(const struct ptx_inst *ptx, struct watch_inst *what)
+{
+    if (what->class != GPU_CLASS_MEMORY) /* queries */
+        return;
+    what->kind = WATCH_TEXTURE;
+    what->space = PTX_SPACE_GLOBAL;
+    what->bytes = 4;
+    what->is_write = ptx->op == PTX_OP_SUST || ptx->op == PTX_OP_SUST_P ||
+                     ptx->op == PTX_OP_SURED || ptx->op == PTX_OP_SURED_P;
+}
+
 static void describe(const struct ptx_function *function, const struct simt_inst *in,
                      struct watch_inst *what)
 {
@@ -209,6 +225,7 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         break;
     case PTX_OP_ST:
     case PTX_OP_ST_SYNC:
+    case PTX_OP_ST_ASYNC:
         describe_store(in, what);
         break;
     case PTX_OP_ATOM:
@@ -224,9 +241,6 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         what->kind = WATCH_COPY;
         what->bytes = (uint32_t)ptx->operands[2].imm;
         what->skips_l1 = ptx_has(ptx, PTX_MOD_CG);
-        break;
-    case PTX_OP_ST_ASYNC:
-        describe_store(in, what);
         break;
     case PTX_OP_RED_ASYNC:
         what->kind = WATCH_RED;
@@ -270,6 +284,8 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     default:
         break;
     }
+    if (ptx_op_infos[ptx->op].group == PTX_GROUP_TEXTURE)
+        describe_texture(ptx, what);
     what->traits = (uint8_t)traits_of(ptx, what);
 }
 

@@ -129,9 +129,11 @@ static void equals_cuda_h(void **state)
                  "#define O(x, y) printf(#x \".\" #y \" %%zu\\n\", offsetof(x, y));\n"
                  "int main(void)\n{\n");
     int values = print_enumerators(out, "src/cuda/enums.h");
+    values += print_enumerators(out, "src/cuda/textures.h");
     values += print_enumerators(out, "src/cuda/device_attributes.h");
     values += print_enumerators(out, "src/cuda/results.def");
     int structures = print_structures(out, "src/cuda/abi.h");
+    structures += print_structures(out, "src/cuda/textures.h");
     fprintf(out, "return 0;\n}\n");
     fclose(out);
     print_message("%d values, %d structures\n", values, structures);

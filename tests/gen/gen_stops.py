@@ -26,14 +26,10 @@ class Stops(File):
 def unsupported():
     f = Stops("unsupported", 90, "8.6")
     f.body += [".global .texref tex_ref;", ".global .surfref surf_ref;", ""]
-    f.stops("tex", "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [tex_ref, {%r1}];")
-    f.stops("tld4", "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tex_ref, {%f5, %f6}];")
-    f.stops("txq", "txq.width.b32 %r1, [tex_ref];")
-    f.stops("istypep", "istypep.texref %p1, %d1;")
-    f.stops("suld", "suld.b.1d.b32.trap {%r1}, [surf_ref, {%r2}];")
-    f.stops("sust", "sust.b.1d.b32.trap [surf_ref, {%r2}], {%r1};")
-    f.stops("sured", "sured.b.add.1d.u32.trap [surf_ref, {%r2}], %r1;")
-    f.stops("suq", "suq.width.b32 %r1, [surf_ref];")
+    f.stops("tex", "tex.2dms.v4.f32.s32 {%f1, %f2, %f3, %f4}, [tex_ref, {%r1, %r1, %r1, %r1}];")
+    f.stops("tld4", "tld4.r.2d.v4.f64.f32 {%f1, %f2, %f3, %f4}, [tex_ref, {%f5, %f6}];")
+    f.stops("txq", "txq.array_size.b32 %r1, [tex_ref];")
+    f.stops("suq", "suq.array_size.b32 %r1, [surf_ref];")
     f.stops("multimem", "multimem.red.relaxed.gpu.global.add.u32 [%out], %r1;")
     paths = [f.write()]
     f = Stops("unsupported_100a", 100, "8.7", target="sm_100a")

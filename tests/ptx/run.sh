@@ -21,6 +21,6 @@ else
     echo "not ok isa-v2: $(echo "$output" | grep -v '^ok ')"
     status=1
 fi
-"$runner" --coverage $folder/*.ptx || status=1
+"$runner" --coverage $folder/*.ptx tests/texture/forms.ptx || status=1
 "$random" --compare --count "${RANDOM_PROGRAMS:-20}" || status=1
 exit $status
