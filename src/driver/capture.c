@@ -294,12 +294,12 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     CUresult status = drv_current(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    if (!graph)
-        return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
     status = drv_stream_find(context, handle, &stream);
     struct drv_capture *capture = status == CUDA_SUCCESS ? stream->capture : NULL;
-    if (status == CUDA_SUCCESS && !capture)
+    if (status == CUDA_SUCCESS && !graph && (!capture || capture->own_graph))
+        status = CUDA_ERROR_INVALID_VALUE; /* a graph of the caller's need not be handed back */
+    else if (status == CUDA_SUCCESS && !capture)
         status = CUDA_ERROR_ILLEGAL_STATE;
     else if (status == CUDA_SUCCESS && capture->origin != stream)
         status = CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
@@ -319,7 +319,8 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     CUgraph made = capture->graph;
     bool own = capture->own_graph;
     drv_capture_leave_stream(stream);
-    *graph = status == CUDA_SUCCESS ? made : NULL;
+    if (graph)
+        *graph = status == CUDA_SUCCESS ? made : NULL;
     if (status != CUDA_SUCCESS && own)
         drv_graph_free(made);
     drv_leave_lock();

@@ -372,6 +372,7 @@ simt_body *SIMT_NAME(atomic_select)(const struct simt_operands *operands)
     case PTX_OP_RED_VEC:
         return atomic_vector;
     case PTX_OP_MEMBAR:
+    case PTX_OP_MEMBAR_PROXY:
     case PTX_OP_FENCE:
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_FENCE_INIT:

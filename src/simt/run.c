@@ -36,6 +36,9 @@ enum { VAIN_LOOK = 64, VAIN_MOST = 256 };
  * for it are let go, and another block gets the worker. */
 enum { GIVE_WAY = 1 << 16 };
 
+/* So has what may be polling by loads that look like any other, after this many. */
+enum { REST = 1 << 22 };
+
 /* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
 enum { FASTEST = 29 };
 
@@ -67,7 +70,15 @@ static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int3
  * -----------------------------------------------------------------------------------------------
  */
 
-enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_GOES_ON };
+/* A block that rests gives way as one that waits does, but is not taken to wait. */
+enum block_result {
+    BLOCK_DONE,
+    BLOCK_WAITS,
+    BLOCK_RESTS,
+    BLOCK_STUCK,
+    BLOCK_STOPPED,
+    BLOCK_GOES_ON
+};
 
 /* Threads at a barrier may wait for threads that wait for them behind a branch. */
 static bool unblock_barrier(struct simt_block *block)
@@ -101,14 +112,14 @@ static void add_slice(struct simt_turn *turn, const struct simt_warp_state *warp
     turn->polled |= warp->sync_ops != 0;
 }
 
-/* Is the turn over? Then another begins; true if it has polled. */
-static bool has_polled(struct simt_turn *turn)
+/* Is the turn over? Then another begins. */
+static enum block_result turn_result(struct simt_turn *turn)
 {
-    if (turn->ran < GIVE_WAY)
-        return false;
-    bool polled = turn->polled;
+    bool waits = turn->polled && turn->ran >= GIVE_WAY;
+    if (!waits && turn->ran < REST)
+        return BLOCK_GOES_ON;
     *turn = (struct simt_turn){0};
-    return polled;
+    return waits ? BLOCK_WAITS : BLOCK_RESTS;
 }
 
 /* One turn for each warp of the block. */
@@ -144,7 +155,7 @@ static enum block_result block_round(struct simt_block *block)
         if (expired) {
             simt_path_expire(warp, warp->w.path);
             warp->turn = (struct simt_turn){0};
-        } else if (has_polled(&warp->turn)) {
+        } else if (turn_result(&warp->turn) != BLOCK_GOES_ON) {
             simt_paths_let_go(warp);
         }
         all_poll &= expired && warp->sync_ops;
@@ -177,21 +188,23 @@ static enum block_result lone_round(struct simt_block *block)
     enum block_result result = block_round(block);
     if (result == BLOCK_STUCK && unblock_barrier(block))
         return BLOCK_GOES_ON;
-    if (result == BLOCK_GOES_ON && has_polled(&block->turn))
-        return BLOCK_WAITS;
+    if (result == BLOCK_GOES_ON)
+        return turn_result(&block->turn);
     return result == BLOCK_WAITS && is_stuck(block) ? BLOCK_STUCK : result;
 }
 
 /* One round of each block of a cluster, which goes on while one of them does. */
 static enum block_result cluster_round(struct simt_cluster *cluster)
 {
-    bool goes_on = false, waits = false, all_vain = true, polled = false;
+    bool goes_on = false, waits = false, all_vain = true;
+    enum block_result turn = BLOCK_GOES_ON;
     for (uint32_t i = 0; i < cluster->size; i++) {
         struct simt_block *block = cluster->blocks[i];
         if (block->has_ended)
             continue;
         enum block_result result = block_round(block);
-        polled |= has_polled(&block->turn);
+        enum block_result own = turn_result(&block->turn);
+        turn = own < turn ? own : turn;
         if (result == BLOCK_STOPPED)
             return result;
         if (result == BLOCK_DONE) {
@@ -207,7 +220,7 @@ static enum block_result cluster_round(struct simt_cluster *cluster)
     if (cluster->ended == cluster->size)
         return BLOCK_DONE;
     if (goes_on)
-        return polled ? BLOCK_WAITS : BLOCK_GOES_ON;
+        return turn;
     if (waits)
         return all_vain ? BLOCK_STUCK : BLOCK_WAITS;
     for (uint32_t i = 0; i < cluster->size; i++)
@@ -327,13 +340,13 @@ static void run_blocks(struct simt_worker *worker)
             if (result != BLOCK_STOPPED && worker->instructions > worker->check_after)
                 check_limit(worker, block);
         } while (result == BLOCK_GOES_ON && !launch->stop);
-        was_waiting = result == BLOCK_WAITS;
+        was_waiting = result == BLOCK_WAITS || result == BLOCK_RESTS;
         simt_blocks_note_clock(worker, block, result == BLOCK_DONE);
         simt_worker_polls(worker, result == BLOCK_WAITS);
         bool polls = result == BLOCK_WAITS && simt_stall_is_stuck(worker, block);
         if (result == BLOCK_STUCK || polls)
             simt_raise_stuck(block, polls);
-        if (result == BLOCK_WAITS) {
+        if (was_waiting) {
             /* Alone: let the other workers, or the host, do what it waits for. A watched launch has
              * one worker, and turns so short that only some of them are given away. */
             if (!worker->parked_count && (!launch->watch || worker->waits++ % 64 == 0))

@@ -197,7 +197,7 @@ def fences():
     lines = ["membar.cta", "membar.gl", "membar.sys", "fence.sc.cta", "fence.sc.gpu",
              "fence.sc.sys", "fence.acq_rel.cta", "fence.acq_rel.gpu", "fence.acq_rel.sys",
              "fence.acq_rel.cluster", "fence.cta.sc", "fence.sys.acq_rel",  # as CCCL 2 has them
-             "fence.proxy.alias", "fence.proxy.async",
+             "membar.proxy.alias", "fence.proxy.alias", "fence.proxy.async",
              "fence.proxy.async.global", "fence.proxy.async.shared::cta",
              "fence.mbarrier_init.release.cluster"]
     f.k("fences", ";\n".join(lines) + ";\nout 0, %t", [("fences do no harm", lambda t: t)])

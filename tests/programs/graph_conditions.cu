@@ -139,7 +139,7 @@ static void loops(int *sum, int *left)
     cudaGraphDestroy(graph);
 }
 
-static void captured(int *sum)
+static void captured(int *sum, bool wants_graph)
 {
     cudaGraph_t graph, same;
     cudaGraphNode_t node;
@@ -156,7 +156,7 @@ static void captured(int *sum)
     cudaStreamBeginCaptureToGraph(stream, body[0], NULL, NULL, 0, cudaStreamCaptureModeRelaxed);
     add<<<1, 1, 0, stream>>>(sum, 7);
     add<<<1, 1, 0, stream>>>(sum, 70);
-    printf("capture: %s\n", cudaGetErrorName(cudaStreamEndCapture(stream, &same)));
+    printf("capture: %s\n", cudaGetErrorName(cudaStreamEndCapture(stream, wants_graph ? &same : NULL)));
     launch("captured", graph, sum, 3);
     cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
@@ -193,7 +193,8 @@ int main()
     cudaMallocManaged(&sum, 64);
     branches(sum);
     loops(sum, sum + 1);
-    captured(sum);
+    captured(sum, true);
+    captured(sum, false);
     refusals();
     return 0;
 }

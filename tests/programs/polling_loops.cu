@@ -111,6 +111,28 @@ struct barrier_votes {
     }
 };
 
+struct plain_loads { // that a compiler repeats because of the barrier
+    static __device__ void wait(unsigned)
+    {
+        if (sets_flag())
+            return;
+        do
+            __syncthreads();
+        while (!flag);
+    }
+};
+
+struct cached_loads { // from the L2, as __ldcg does; nothing says that they poll
+    static __device__ void wait(unsigned lane)
+    {
+        if (sets_flag())
+            return;
+        unsigned seen = 0;
+        while (!seen)
+            asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(seen) : "l"(&flag) : "memory");
+    }
+};
+
 struct same_warp { // lanes 0 and 1 wait for lane 2, which waits for them behind the branch
     static __device__ void wait(unsigned lane)
     {
@@ -183,6 +205,8 @@ int main()
     try_way<lanes_loop>("lanes loop");
     try_way<block_meets>("block meets");
     try_way<barrier_votes>("barrier votes");
+    try_way<plain_loads>("plain loads");
+    try_way<cached_loads>("cached loads");
     try_way<same_warp>("same warp");
     try_way<same_warp_votes>("same warp votes");
     try_way<other_warp>("other warp");
