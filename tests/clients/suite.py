@@ -91,8 +91,10 @@ def command(name, arguments):
     os.environ["PYTHONPATH"] = here + os.pathsep + os.environ.get("PYTHONPATH", "")
     options = ["--continue-on-collection-errors", "-q", "-W", "ignore", "--tb=short", "--show-capture=no", "--no-header", "-p", "no:cacheprovider"]
     # A checkout's own package, which is not built, would be found before the installed one.
-    installed = ["-P"] if os.path.isdir(name) and sys.version_info >= (3, 11) else []
-    return [sys.executable, *installed, "-m", "pytest", "-p", "every", *options, *arguments]
+    hidden = os.path.isdir(name) and sys.version_info >= (3, 11)
+    if hidden:
+        os.environ["SUITE_PACKAGE"] = name
+    return [sys.executable, *(["-P"] if hidden else []), "-m", "pytest", "-p", "every", *options, *arguments]
 
 
 def run_child(child, progress):
