@@ -94,15 +94,12 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
     struct check_side other =
         check_side_of_segment(check, segment, info, check_verb(there, was_write));
-    if (known) {
-        if (!precheck)
-            check_widen(check, &side, &other);
-        return;
-    }
-    if (precheck) {
+    if (known && !precheck)
+        check_widen(check, &side, &other);
+    else if (!known && precheck)
         report_precheck(visit, address, &side, &other);
+    if (known || precheck)
         return;
-    }
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};
@@ -124,8 +121,7 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
             ? ": nothing waited until the copy had read it (cp.async.bulk.wait_group.read)"
         : is_engine && access->space != PTX_SPACE_SHARED
             ? ": nothing waited until the copy had written it (cp.async.bulk.wait_group; with "
-              ".read "
-              "it waits for the source alone), or no barrier came after that wait"
+              ".read it waits for the source alone), or no barrier came after that wait"
         : copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
         : other.block != side.block && access->space == PTX_SPACE_SHARED
             ? ": nothing orders the two blocks (cluster.sync(), or an mbarrier)"

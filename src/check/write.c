@@ -142,6 +142,8 @@ bool check_is_known(struct check *check, enum check_kind kind, const struct simt
 void check_widen(struct check *check, const struct check_side *side, const struct check_side *other)
 {
     enum check_scope scope = check_scope(side, other);
+    if (!other->in)
+        return;
     pthread_mutex_lock(&check->report_lock);
     struct check_error *error = find_error(check, CHECK_RACE, side->in->ptx, other->in->ptx);
     if (error && error->same)

@@ -4,8 +4,13 @@ A whole suite of a client takes hours on the machine; every Nth test of it takes
 all of it. The choice depends on the order of collection only, so a run can be repeated.
 """
 
+import importlib
+import os
+
 import suite
 
+if "SUITE_PACKAGE" in os.environ:  # before pytest puts the folders of conftest.py files into sys.path
+    importlib.import_module(os.environ["SUITE_PACKAGE"])
 progress = suite.Progress()
 failed_in_call = set()
 

@@ -90,7 +90,11 @@ def command(name, arguments):
         return [sys.executable, os.path.join(here, "numba_suite.py")]
     os.environ["PYTHONPATH"] = here + os.pathsep + os.environ.get("PYTHONPATH", "")
     options = ["--continue-on-collection-errors", "-q", "-W", "ignore", "--tb=short", "--show-capture=no", "--no-header", "-p", "no:cacheprovider"]
-    return [sys.executable, "-m", "pytest", "-p", "every", *options, *arguments]
+    # A checkout's own package, which is not built, would be found before the installed one.
+    hidden = os.path.isdir(name) and sys.version_info >= (3, 11)
+    if hidden:
+        os.environ["SUITE_PACKAGE"] = name
+    return [sys.executable, *(["-P"] if hidden else []), "-m", "pytest", "-p", "every", *options, *arguments]
 
 
 def run_child(child, progress):
