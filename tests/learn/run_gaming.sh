@@ -136,3 +136,6 @@ expect file-does-not-count 0 '"history": \[\]' $learn progress --json
 # The gain is told
 expect gain 1 'as given.*ms.*yours.*ms.*best.*ms' $learn check coalesced \
     --file course/week1/day5_naive_matmul/coalesced/exercise.cu
+# Its advice: swap the two indices first, then think of tiles
+expect advice 1 '"uncoalesced".*swap the two indices.*"redundant-loads".*shared memory' $learn check coalesced \
+    --file course/week1/day5_naive_matmul/coalesced/exercise.cu --json --run
