@@ -64,26 +64,17 @@ static double as_type(enum zoo_type type, double value)
     zoo_put(type, &bits, 0, value);
     return zoo_get(type, &bits, 0);
 }
-static double of_f32(double a, double unused)
-{
-    return as_type(ZOO_F32, a);
-}
-static double of_f16(double a, double unused)
-{
-    return as_type(ZOO_F16, a);
-}
-static double of_bf16(double a, double unused)
-{
-    return as_type(ZOO_BF16, a);
-}
-static double of_e4m3(double a, double unused)
-{
-    return as_type(ZOO_E4M3, a);
-}
-static double of_e5m2(double a, double unused)
-{
-    return as_type(ZOO_E5M2, a);
-}
+#define AS_TYPE(name, type)                                                                        \
+    static double of_##name(double a, double unused)                                               \
+    {                                                                                              \
+        return as_type(type, a);                                                                   \
+    }
+AS_TYPE(f32, ZOO_F32)
+AS_TYPE(f16, ZOO_F16)
+AS_TYPE(bf16, ZOO_BF16)
+AS_TYPE(e4m3, ZOO_E4M3)
+AS_TYPE(e5m2, ZOO_E5M2)
+#undef AS_TYPE
 /* FP4: 0 .5 1 1.5 2 3 4 6 and their negatives. Steps are 0.5 below 2, 1 below 4, then 2. */
 static double of_e2m1(double a, double unused)
 {
@@ -495,7 +486,14 @@ static bool sum_products(const struct expression *term, unsigned variable, doubl
         !find_run(term->part[0], variable, end, state, &a) ||
         !find_run(term->part[1], variable, end, state, &b))
         return false;
-    for (double i = state->variable[variable]; i < end; i++, a.at += a.step, b.at += b.step)
+    double i = state->variable[variable];
+    if (a.array->type == ZOO_F32 && b.array->type == ZOO_F32) { /* most of a grader's time */
+        const float *x = (const float *)a.array->data + a.at,
+                    *y = (const float *)b.array->data + b.at;
+        for (; i < end; i++, x += a.step, y += b.step)
+            *total += (double)*x * *y;
+    }
+    for (; i < end; i++, a.at += a.step, b.at += b.step)
         *total += zoo_get(a.array->type, a.array->data, a.at) *
                   zoo_get(b.array->type, b.array->data, b.at);
     state->steps += 2 * (uint64_t)end;

@@ -166,11 +166,11 @@ extern "C" __global__ void add(const float *a, const float *b, float *c, int n)
         c[i] = load_stream(a + i) + load_stream(b + i);
 }
 CU
-expect with-device-h 0 'passed: right on all 9 sizes' $learn check
+expect with-device-h 0 'passed: right on all 10 sizes' $learn check
 cp "$course/week1/day4_first_kernel/add/solution.cu" $add
-expect solved 0 'passed: right on all 9 sizes; no races.*modelled.*global_load_sectors_per_request +4' \
+expect solved 0 'passed: right on all 10 sizes; no races.*modelled.*global_load_sectors_per_request +4' \
     $learn check
-json solved-json 'r["passed"] and r["right"] == 9 and r["counters"][0]["value"] == 4 and r["modelled"]' \
+json solved-json 'r["passed"] and r["right"] == 10 and r["counters"][0]["value"] == 4 and r["modelled"]' \
     $learn check add --json
 expect picture 0 'line 6: .*load of global memory: 4 sectors.*lanes 0-7' $learn picture add
 cp "$course/week1/day4_first_kernel/saxpy/wrong/own_piece.cu" mine/week1/day4_first_kernel/saxpy.cu

@@ -31,7 +31,7 @@ def cell(line, text=None):
 def check_exercises():
     solution, given = (ADD / "solution.cu").read_text(), (ADD / "exercise.cu").read_text()
     text, html, _ = cell("exercise week1/day4_first_kernel/add", solution)
-    expect("magic passes", text.startswith("passed: right on all 9 sizes"), text)
+    expect("magic passes", text.startswith("passed: right on all 10 sizes"), text)
     expect("magic counters", "load_sectors_per_request" in html and "at most 4" in html, html)
     expect("magic picture", "what the first warp touched" in text and "lanes 0-7" in text, text)
     expect("magic drawing", html.count("<svg") == 2 and "4 sectors of 32 bytes" in html, html)

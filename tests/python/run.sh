@@ -54,7 +54,7 @@ expect not-utf8 2 'lesson.md: is not UTF-8' \
     env LOCKSTEP_COURSE="$work/latin" "$LOCKSTEP" learn notebooks other
 
 # --file and one answer
-expect file 0 'passed: right on all 9 sizes' \
+expect file 0 'passed: right on all 10 sizes' \
     learn check add --file "$root/course/week1/day4_first_kernel/add/solution.cu"
 expect file-place-stays 2 'learn init DIR' learn check
 expect file-picture 0 'load of global memory' \
