@@ -25,7 +25,7 @@ static __device__ __forceinline__ int half_of_weight(int query, int key)
     return key % 2 * 4 + key / 8 % 2 * 2 + query / 8 % 2;
 }
 
-/* The words, of Philox with seven rounds: the fewest that pass all tests of BigCrush, by the paper
+/* The words, of Philox with seven rounds: enough to pass all tests of BigCrush, by the paper
  * that philox.h names. The key is 0 here, so that the keys of the rounds are constants, which take
  * no instruction; the counter begins at 128 bits that the host has drawn by seed and offset, with
  * ten rounds. */

@@ -317,8 +317,8 @@ static CUresult launch_bulk(struct zoo_call *call)
                       &n, &k, &parts);
 }
 
-/* How many bands x_in_registers fetches ahead. What is asked for at once arrives at about the same
- * time, so a block that has few bands begins sooner with three (measured on an H200). */
+/* How many bands x_in_registers fetches ahead. Blocks that have few bands are faster with three on
+ * an H200, by the times in the README. */
 static int x_in_registers_stages(const struct zoo_call *call)
 {
     const int64_t *value = call->problem->value;
