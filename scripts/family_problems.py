@@ -14,7 +14,7 @@ PROBLEMS = {
     "rmsnorm": ["rows=256 cols=4K", "rows=32 cols=64K", "rows=16 cols=128K", "rows=256 cols=4K step=backward",
                 "rows=32 cols=64K step=backward"],
     "layernorm": ["rows=256 cols=4K", "rows=32 cols=64K", "rows=16 cols=128K", "rows=256 cols=4K step=backward",
-                  "rows=32 cols=64K step=backward"],
+                  "rows=32 cols=64K step=backward", "rows=64 cols=16K step=backward"],
     "cross_entropy": ["rows=32 cols=32K", "rows=16 cols=128K"],
     "gemm": ["m=2K n=1K k=64 type=f32,f16,bf16,tf32"],
     "gemm_fused": ["m=2K n=1K k=64 type=bf16 order=rr,rc,cr,cc",

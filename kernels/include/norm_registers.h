@@ -101,9 +101,11 @@ static __device__ __forceinline__ void norm_block(norm_job<T> a)
     uint4 v[V];
     int filled[V];
     load<T, V>(a, row, s, v, filled);
-    only_words(v);
+    if (PLAIN)
+        only_words(v);
     moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[0]);
-    only_words(v);
+    if (PLAIN)
+        only_words(v);
     float factor = factor_for(m, a.cols, a.eps);
     if (factor != 1) // rarely
         m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, factor), of_warp[1]);
