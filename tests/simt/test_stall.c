@@ -70,13 +70,13 @@ static const struct stuck kernels[] = {
      SIMT_FAULT_DEADLOCK,
      {"64 threads of block (0,0,0) wait for barrier 2", "wait for barrier 3"}},
     {KERNEL("") TRY("A") END, 200, 64, 1, SIMT_FAULT_DEADLOCK, {"1 of 1 arrival missing"}},
-    /* A wait that sleeps between its tries. */
+    /* A wait that sleeps between its tries: the sleep is part of it. */
     {KERNEL("") "A: mbarrier.test_wait.parity.shared.b64 %p2, [%r2], 0; @%p2 bra B;\n"
                 "nanosleep.u32 100; bra A;\nB:\n" END,
      1,
      64,
      1,
-     SIMT_FAULT_LIVELOCK,
+     SIMT_FAULT_DEADLOCK,
      {"1 of 1 arrival missing"}},
     /* One block of a cluster has ended, the other waits for its arrival. */
     {KERNEL("") "mov.u32 %r5, %cluster_ctarank; setp.eq.u32 %p3, %r5, 1; @%p3 ret;\n" TRY("A") END,
