@@ -252,9 +252,8 @@ struct drv_device {
     bool in_order;    /* checked: a kernel does not overtake copies that were asked for before it */
     unsigned copying; /* copies, memsets and frees that run */
     struct drv_schedule engines[DRV_ENGINE_NONE]; /* in modelled time */
-    _Atomic unsigned timing_events; /* recorded, and the time since may be asked for */
-    uint64_t graph_memory[4];       /* by CUgraphMem_attribute */
-    uint64_t graph_spare;           /* of it, freed since and not trimmed */
+    _Atomic unsigned timing_events;        /* recorded, and the time since may be asked for */
+    uint64_t graph_memory[4], graph_spare; /* by CUgraphMem_attribute; freed and not trimmed */
 };
 
 struct CUctx_st {
@@ -403,13 +402,11 @@ struct drv_allocation {
     uint64_t id;
     int advice_read_mostly, advice_location, advice_accessed, prefetched;
     bool sync_memops;
-    bool graph_memory;    /* a graph allocated it, */
-    bool graph_owned;     /* and has it still: it lives as long as the graph, */
-    bool graph_live;      /* or longer: a launch allocated it, and nothing has freed it since */
+    /* of a graph; it dies with the graph, unless a launch has allocated it and nothing freed it */
+    bool graph_memory, graph_owned, graph_live;
     CUdeviceptr imported; /* of another process (ipc.c): the pages that show it; 0: our own */
-    size_t imported_size;
-    uint64_t imported_offset; /* of the allocation in the other's file */
-    unsigned opened;          /* how often, by cuIpcOpenMemHandle */
+    uint64_t imported_size, imported_offset; /* offset of the allocation in the other's file */
+    unsigned opened;                         /* how often, by cuIpcOpenMemHandle */
 };
 /* The user's allocation that contains address; NULL if there is none. Lock held. */
 struct drv_allocation *drv_allocation_find(CUdeviceptr address);
@@ -422,8 +419,7 @@ void drv_allocation_free(struct drv_allocation *allocation);
 void drv_allocation_release(struct drv_allocation *allocation);
 void drv_allocation_give_to_graph(CUdeviceptr address);
 void drv_memory_forget(CUcontext context); /* frees all that the context allocated */
-/* A copy or memset that is refused: for watchers. */
-void drv_note_bad_range(CUdeviceptr address, size_t bytes);
+void drv_note_bad_range(CUdeviceptr address, size_t bytes); /* a refused copy or memset */
 void drv_memory_left(void); /* at the program's end: reports what was not freed to watchers */
 void drv_memory_share(struct drv_device *device); /* pinned memory is every device's */
 /* Host bytes behind device memory of any device; NULL: not device memory. */
