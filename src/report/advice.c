@@ -2,7 +2,7 @@
  * advice.c: the table of rules, and what they share: what the model predicts for a changed launch.
  */
 #include "report/advice.h"
-#include "report/words.h"
+#include "report/client_terms.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -140,9 +140,9 @@ struct advice_sum advice_total(const struct advice_context *context, const struc
     return total;
 }
 
-static enum words_client advice_client(const struct advice_context *context)
+static enum terms_client advice_client(const struct advice_context *context)
 {
-    return words_client(profile_is_python(context->launch), context->launch->kernel->mangled);
+    return terms_client(profile_is_python(context->launch), context->launch->kernel->mangled);
 }
 
 static void add(struct advice_context *context, struct profile_source *source, unsigned line,
@@ -150,7 +150,7 @@ static void add(struct advice_context *context, struct profile_source *source, u
 {
     struct lk_buf text = {0}, changed = {0};
     lk_buf_vprintf(&text, format, arguments);
-    const char *told = words_of(advice_client(context), text.data, &changed);
+    const char *told = terms_of(advice_client(context), text.data, &changed);
     if (context->count == context->capacity) {
         context->capacity = context->capacity ? 2 * context->capacity : 16;
         context->found = lk_realloc(context->found, context->capacity * sizeof(*context->found));
@@ -183,7 +183,7 @@ void advice_note(struct advice_context *context, struct profile_source *source, 
 
 bool advice_is_triton(const struct advice_context *context)
 {
-    return advice_client(context) == WORDS_TRITON;
+    return advice_client(context) == TERMS_TRITON;
 }
 
 const struct profile_code *advice_kernel_place(const struct advice_context *context)

@@ -4,7 +4,7 @@
  * current folder are made short.
  */
 #include "report/check.h"
-#include "report/words.h"
+#include "report/client_terms.h"
 
 #include "base/buf.h"
 #include "host/child.h"
@@ -166,7 +166,7 @@ enum finding_kind finding_kind(const json_t *finding)
 
 /* Once all of the file is read: a race that was later seen further apart needs more than was said
  * at first, and a kernel of Python has its client's words. */
-static void put_words(json_t *object)
+static void put_terms(json_t *object)
 {
     const char *text = json_string_value(json_object_get(object, "text"));
     const char *also = json_string_value(json_object_get(object, "also"));
@@ -175,15 +175,15 @@ static void put_words(json_t *object)
     bool warps = also && strcmp(also, "warps") == 0, blocks = also && !warps;
     bool one_block = text && !strstr(text, "between blocks") && !blocks;
     bool one_warp = text && strstr(text, "between threads of a warp") && !also;
-    enum words_client client = words_client(words_is_python(file), symbol);
-    const char *remedy = words_remedy(client, finding_kind(object), one_block, one_warp);
+    enum terms_client client = terms_client(terms_is_python(file), symbol);
+    const char *remedy = terms_remedy(client, finding_kind(object), one_block, one_warp);
     struct lk_buf changed = {0};
     char *whole = lk_format("%s%s", text ? text : "",
                             warps ? "; also between warps of the block, which need __syncthreads()"
                             : blocks ? "; also between blocks, which no barrier of a block orders"
                                      : "");
     if (text)
-        json_object_set_new(object, "text", json_string(words_of(client, whole, &changed)));
+        json_object_set_new(object, "text", json_string(terms_of(client, whole, &changed)));
     if (remedy)
         json_object_set_new(object, "remedy", json_string(remedy));
     json_object_del(object, "symbol");
@@ -239,8 +239,8 @@ bool check_read(const char *path, const char *program, const struct check_names 
     struct reading reading = {program, names, findings, json_object()};
     while (getline(&text, &capacity, file) > 0)
         add_line(&reading, text);
-    json_array_foreach(findings->errors, i, object) put_words(object);
-    json_array_foreach(findings->remarks, i, object) put_words(object);
+    json_array_foreach(findings->errors, i, object) put_terms(object);
+    json_array_foreach(findings->remarks, i, object) put_terms(object);
     json_decref(reading.by_id);
     free(text);
     fclose(file);

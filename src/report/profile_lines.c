@@ -1,8 +1,8 @@
 /*
  * profile_lines.c: the time model of every launch, and its counters summed by line of the source.
  */
+#include "report/client_terms.h"
 #include "report/profile.h"
-#include "report/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +140,7 @@ void profile_evaluate(struct profile *profile)
 bool profile_is_python(const struct profile_launch *launch)
 {
     for (unsigned i = 0; i < launch->line_count; i++)
-        if (launch->lines[i].source && words_is_python(launch->lines[i].source->path))
+        if (launch->lines[i].source && terms_is_python(launch->lines[i].source->path))
             return true;
     return false;
 }

@@ -1,9 +1,9 @@
 /*
- * words.c: advice and findings in the words of the client whose kernel it is. Rules are written in
- * CUDA C's words; a kernel of Numba or Triton has its own for most of them. Not for sentences that
- * a client needs to be told otherwise: those are in the rules themselves.
+ * client_terms.c: advice and findings in the words of the client whose kernel it is. Rules are
+ * written in CUDA C's words; a kernel of Numba or Triton has its own for most of them. Not for
+ * sentences that a client needs to be told otherwise: those are in the rules themselves.
  */
-#include "report/words.h"
+#include "report/client_terms.h"
 
 #include <string.h>
 
@@ -49,22 +49,22 @@ static const struct {
     {"__ldg and __restrict__", NULL, "cache_modifier"},
 };
 
-bool words_is_python(const char *file)
+bool terms_is_python(const char *file)
 {
     size_t length = file ? strlen(file) : 0;
     return length > 3 && strcmp(file + length - 3, ".py") == 0;
 }
 
-enum words_client words_client(bool is_python, const char *symbol)
+enum terms_client terms_client(bool is_python, const char *symbol)
 {
     if (!is_python || !symbol)
-        return WORDS_CUDA;
-    return strncmp(symbol, "_Z", 2) == 0 ? WORDS_NUMBA : WORDS_TRITON; /* Numba mangles its names */
+        return TERMS_CUDA;
+    return strncmp(symbol, "_Z", 2) == 0 ? TERMS_NUMBA : TERMS_TRITON; /* Numba mangles its names */
 }
 
-const char *words_of(enum words_client client, const char *text, struct lk_buf *changed)
+const char *terms_of(enum terms_client client, const char *text, struct lk_buf *changed)
 {
-    if (client == WORDS_CUDA)
+    if (client == TERMS_CUDA)
         return text;
     changed->size = 0;
     lk_buf_add(changed, "", 0);
@@ -74,7 +74,7 @@ const char *words_of(enum words_client client, const char *text, struct lk_buf *
         for (size_t i = 0; i < sizeof phrases / sizeof phrases[0] && !instead; i++) {
             length = strlen(phrases[i].cuda);
             if (strncmp(text, phrases[i].cuda, length) == 0)
-                instead = client == WORDS_NUMBA ? phrases[i].numba : phrases[i].triton;
+                instead = client == TERMS_NUMBA ? phrases[i].numba : phrases[i].triton;
         }
         if (instead)
             lk_buf_add(changed, instead, strlen(instead));
@@ -88,9 +88,9 @@ const char *words_of(enum words_client client, const char *text, struct lk_buf *
 /* Findings ----------------------------------------------------------------------------------------
  */
 
-static const char *race_remedy(enum words_client client, bool one_block, bool one_warp)
+static const char *race_remedy(enum terms_client client, bool one_block, bool one_warp)
 {
-    if (client == WORDS_TRITON)
+    if (client == TERMS_TRITON)
         return one_block ? "tl.debug_barrier() between the store and what reads it"
                          : "several programs touch it: use tl.atomic_add and the like, or let each "
                            "program write a part of its own";
@@ -101,11 +101,11 @@ static const char *race_remedy(enum words_client client, bool one_block, bool on
                : "cuda.syncthreads() between them";
 }
 
-const char *words_remedy(enum words_client client, enum finding_kind kind, bool one_block,
+const char *terms_remedy(enum terms_client client, enum finding_kind kind, bool one_block,
                          bool one_warp)
 {
-    bool triton = client == WORDS_TRITON;
-    if (client == WORDS_CUDA)
+    bool triton = client == TERMS_TRITON;
+    if (client == TERMS_CUDA)
         return NULL;
     switch (kind) {
     case FINDING_OUT_OF_BOUNDS:

@@ -1,8 +1,8 @@
 /*
- * test_words.c: findings and advice in the words of Numba and of Triton, and in CUDA C's where it
- * is neither.
+ * test_client_terms.c: findings and advice in the words of Numba and of Triton, and in CUDA C's
+ * where it is neither.
  */
-#include "report/words.h"
+#include "report/client_terms.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -17,24 +17,24 @@
 
 static void clients_are_told_apart(void **state)
 {
-    assert_int_equal(words_client(words_is_python("a/b.py"), "_ZN8__main__3addB2v1Ew"),
-                     WORDS_NUMBA);
-    assert_int_equal(words_client(words_is_python("a/b.py"), "add_kernel"), WORDS_TRITON);
-    assert_int_equal(words_client(words_is_python("a/b.cu"), "_Z3addPf"), WORDS_CUDA);
-    assert_int_equal(words_client(words_is_python(NULL), "add"), WORDS_CUDA);
-    assert_int_equal(words_client(words_is_python("b.py"), NULL), WORDS_CUDA);
-    assert_false(words_is_python(".py"));
+    assert_int_equal(terms_client(terms_is_python("a/b.py"), "_ZN8__main__3addB2v1Ew"),
+                     TERMS_NUMBA);
+    assert_int_equal(terms_client(terms_is_python("a/b.py"), "add_kernel"), TERMS_TRITON);
+    assert_int_equal(terms_client(terms_is_python("a/b.cu"), "_Z3addPf"), TERMS_CUDA);
+    assert_int_equal(terms_client(terms_is_python(NULL), "add"), TERMS_CUDA);
+    assert_int_equal(terms_client(terms_is_python("b.py"), NULL), TERMS_CUDA);
+    assert_false(terms_is_python(".py"));
 }
 
 static void words_are_replaced(void **state)
 {
     static const char text[] = "no __syncwarp() here; __syncthreads() (decide by threadIdx.x / 32)";
     struct lk_buf changed = {0};
-    assert_ptr_equal(words_of(WORDS_CUDA, text, &changed), text);
+    assert_ptr_equal(terms_of(TERMS_CUDA, text, &changed), text);
     assert_string_equal(
-        words_of(WORDS_NUMBA, text, &changed),
+        terms_of(TERMS_NUMBA, text, &changed),
         "no cuda.syncwarp() here; cuda.syncthreads() (decide by cuda.threadIdx.x // 32)");
-    assert_string_equal(words_of(WORDS_TRITON, "", &changed), "");
+    assert_string_equal(terms_of(TERMS_TRITON, "", &changed), "");
     lk_buf_free(&changed);
 }
 
@@ -100,9 +100,9 @@ static void kinds_have_remedies(void **state)
     static const enum finding_kind kinds[] = {FINDING_OUT_OF_BOUNDS, FINDING_MISALIGNED,
                                               FINDING_UNINITIALIZED, FINDING_RACE};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        assert_null(words_remedy(WORDS_CUDA, kinds[i], true, false));
-        assert_non_null(words_remedy(WORDS_NUMBA, kinds[i], true, false));
-        assert_non_null(words_remedy(WORDS_TRITON, kinds[i], true, false));
+        assert_null(terms_remedy(TERMS_CUDA, kinds[i], true, false));
+        assert_non_null(terms_remedy(TERMS_NUMBA, kinds[i], true, false));
+        assert_non_null(terms_remedy(TERMS_TRITON, kinds[i], true, false));
     }
 }
 
