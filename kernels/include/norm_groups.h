@@ -32,6 +32,19 @@ static __device__ __forceinline__ moments merge_group(moments m, moments (*of_wa
     return merge_blocks<T, LAYER>(theirs, cols);
 }
 
+/* The block's part of gamma and beta, which every row needs, into shared memory. */
+template <class T, bool LAYER>
+static __device__ __forceinline__ void copy_weights(const norm_job<T> &a, const part_of_row &p,
+                                                    uint4 *gamma, uint4 *beta)
+{
+    for (unsigned at = threadIdx.x; at < p.count; at += blockDim.x) {
+        if (a.has & HAS_GAMMA)
+            gamma[at] = ((const uint4 *)a.gamma)[p.first + at];
+        if (LAYER && a.has & HAS_BETA)
+            beta[at] = ((const uint4 *)a.beta)[p.first + at];
+    }
+}
+
 template <class T, bool LAYER, int V, int GROUPS, int THREADS, int STAGES>
 static __device__ __forceinline__ void norm_groups(norm_job<T> a)
 {
@@ -62,12 +75,7 @@ static __device__ __forceinline__ void norm_groups(norm_job<T> a)
             fetch(begin + k * step, k);
     }
     groups_begin<GROUPS>(of_blocks);
-    for (unsigned at = threadIdx.x; at < p.count; at += blockDim.x) {
-        if (a.has & HAS_GAMMA)
-            gamma[at] = ((const uint4 *)a.gamma)[p.first + at];
-        if (LAYER && a.has & HAS_BETA)
-            beta[at] = ((const uint4 *)a.beta)[p.first + at];
-    }
+    copy_weights<T, LAYER>(a, p, gamma, beta);
     __syncthreads();
     turns_wait();
     unsigned stage = 0, parity = 0, rows = a.rows;

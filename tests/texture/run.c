@@ -513,7 +513,7 @@ int texture_run(const char *name, const struct texcase *c)
                                         has(c->op, "sured") || has(c->op, "suq"));
     char key[200];
     snprintf(key, sizeof key, "%s %d %d %d", c->op, c->offset[0], c->offset[1], c->offset[2]);
-    if (strcmp(key, last_op)) {
+    if (strcmp(key, last_op) != 0) {
         if (module)
             driver->cuModuleUnload(module);
         module = NULL;

@@ -28,10 +28,10 @@ static bool read_records(const char *path)
         return false;
     while (fgets(line, sizeof line, file)) {
         struct record one = {0};
-        unsigned long long digest;
-        if (line[0] == '#' || sscanf(line, "%79s %llx", one.name, &digest) != 2)
+        char digest[32];
+        if (line[0] == '#' || sscanf(line, "%79s %31s", one.name, digest) != 2)
             continue;
-        one.digest = digest;
+        one.digest = strtoull(digest, NULL, 16);
         records = realloc(records, (record_count + 1) * sizeof *records);
         records[record_count++] = one;
     }
