@@ -20,7 +20,7 @@
 
 /* Blocks, and instructions of warps after which no further block begins. */
 #define SAMPLE "LOCKSTEP_SAMPLE=64:600000"
-#define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=2000000"
+#define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=4000000"
 enum { SECONDS = 20, MIB = 2048 };
 
 static void cap(uint64_t *value, double most)

@@ -326,7 +326,7 @@ void totals_check_large(const struct learn_exercise *exercise, struct learn_verd
                             learn_duration(theirs, best));
     else
         verdict_add_message(verdict, 0,
-                            "for %s it was stopped after 2 million instructions; the "
+                            "for %s it was stopped after 4 million instructions; the "
                             "solution takes %s",
                             exercise->problem.large, learn_duration(theirs, best));
     verdict_stop(verdict, LEARN_LIMIT, 0);
