@@ -7,7 +7,7 @@
 #   make test-kernels   every edge problem of every variant: 'make test' takes a part (minutes)
 #   make test-counters  every counter that ncu gave on an H200: 'make test' leaves out the largest kernels
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
-#   make test-course    every lesson with its wrong kernels; 'make test' takes three days of each week (minutes)
+#   make test-course    every lesson with its wrong kernels; 'make test' takes two days of each week (minutes)
 #   make test-studio    every page and picture in a browser; 'make test' takes a part (minutes)
 #   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
 #   make test-python-course  every exercise and every notebook in Python (minutes; needs Triton, NumPy and CuPy)
@@ -232,9 +232,9 @@ $(BUILD)/obj/bench/torch.o: python/peer_torch.py
 
 -include $(wildcard $(PTX)/*/*/*.d)
 
-# With CLANG_SAMPLE, clang compiles every fourth family, as in `make test`.
+# With CLANG_SAMPLE, clang compiles every sixth family, as in `make test`.
 CLANG_SAMPLE ?=
-clang_sample  = $(shell ls -d kernels/*/ | awk -F/ 'NR % 4 == 0 { print $$2 }')
+clang_sample  = $(shell ls -d kernels/*/ | awk -F/ 'NR % 6 == 0 { print $$2 }')
 CLANG_PTX     = $(filter $(if $(CLANG_SAMPLE),$(clang_sample:%=$(PTX)/clang/%/%),%),$(call ptx_of,clang))
 .PHONY: kernels
 kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(CLANG_PTX))
@@ -418,13 +418,13 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 SANITIZE_ISA ?= $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo 3 || echo 2)
 # Unit tests of the machine and the PTX tests. Scripts that start the command again and again
 # (tests/toolchain/run_*, tests/cli) run in the ordinary build alone; `make sanitize` has the library's
-# public calls too.
-SANITIZE_SUITES ?= tests/base tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/fuzz
+# public calls too, and the suites that try instruction bodies on numbers by the million.
+SANITIZE_SUITES ?= tests/base tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/driver tests/ptx/ tests/ptx_front tests/fuzz
 # These two wait and poll, which takes a sanitised machine long: only `make sanitize` has them.
 SANITIZE_WITHOUT ?= tests/simt/test_stall tests/driver/test_overlap
 .PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
-	+@$(MAKE) --no-print-directory SANITIZE_SUITES='$(SANITIZE_SUITES) tests/zoo/test_ tests/tune' SANITIZE_WITHOUT= sanitize-only
+	+@$(MAKE) --no-print-directory SANITIZE_SUITES='$(SANITIZE_SUITES) tests/num tests/tensor tests/zoo/test_ tests/tune' SANITIZE_WITHOUT= sanitize-only
 	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 WITHOUT='$(SANITIZE_WITHOUT)' $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \

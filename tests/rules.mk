@@ -137,11 +137,11 @@ test-kernels: all kernels
 test-counters: all
 	@BUILD=$(abspath $(BUILD)) COUNTERS_ALL=1 scripts/run-tests tests/counters
 
-# `make test` takes one variant of every sixth family.
+# `make test` compiles one variant of every sixth family, and writes every third.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
-# `make test` takes three days of each week, one seed, and part of the pages.
+# `make test` takes two days of each week, one seed, and part of the pages.
 .PHONY: test-course test-studio
 test-course: all
 	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run.sh tests/learn/run_gaming
@@ -153,7 +153,7 @@ test-studio: all
 test-mutants: all
 	@$(BUILD)/lockstep learn check-course --mutate
 
-# `make test` does it for a day of each week, and runs every sixth notebook.
+# `make test` does it for a few days, and runs every sixth notebook.
 .PHONY: test-python-course
 test-python-course: all
 	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run_python tests/python

@@ -6,6 +6,7 @@
  */
 // arch: sm_80
 #include "generic.h"
+#include "matrix_loads.h"
 #define BM 128
 #define BN 128
 #define BK 32
@@ -73,13 +74,10 @@ static __device__ __forceinline__ void copy_stage(unsigned stage, const factor &
     copy_async_commit();
 }
 
-/* Four matrices of eight lines and four of k, rounded. */
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
+/* Four matrices of eight lines and four of k, rounded: four bytes are two numbers of 16 bits. */
+static __device__ __forceinline__ void load_rounded(unsigned (&to)[4], unsigned shared)
 {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
+    load_matrices(to, shared);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(to[i]) : "f"(__uint_as_float(to[i])));
@@ -104,12 +102,12 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[4][4][4], un
         unsigned of_a[4][4], of_b[2][4];
 #pragma unroll
         for (unsigned i = 0; i < 4; i++)
-            load_matrices(of_a[i],
+            load_rounded(of_a[i],
                           stage + place_in(down + i * 16 + lane % 16, k / CHUNK + lane / 16));
         /* 16 columns: eight of them and both halves of k, then the next eight. */
 #pragma unroll
         for (unsigned j = 0; j < 2; j++)
-            load_matrices(of_b[j],
+            load_rounded(of_b[j],
                           stage + A_BYTES + place_in(across + j * 16 + lane / 16 * 8 + lane % 8,
                                                      k / CHUNK + lane / 8 % 2));
 #pragma unroll

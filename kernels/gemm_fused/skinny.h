@@ -11,6 +11,7 @@
 #define LOCKSTEP_KERNELS_GEMM_FUSED_SKINNY_H
 
 #include "generic.h"
+#include "skinny_part.h"
 
 enum { BK = 64, BOX = 64 * 128, MOST_THREADS = 640 };
 
@@ -46,10 +47,7 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
                       pitch,  barriers,         barriers + stages};
     }
 
-    struct part {
-        int row, column, matrix; /* of C */
-        int from, to;            /* steps of k */
-    };
+    typedef skinny_part part;
 
     static __device__ __forceinline__ void produce(const gemm_arguments &g, const places &s,
                                                    int consumers, const part &p)
@@ -159,12 +157,7 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
         int consumers = blockDim.x / 128 - 1, group = threadIdx.x / 128;
         int rank = g.parts > 1 ? (int)cluster_rank() : 0, columns = 64 * consumers;
         places s = places_in(memory, consumers, g.stages);
-        int steps = (g.k + BK - 1) / BK;
-        float per_part = __fdividef(1.0f, (float)g.parts);
-        part p = {(int)blockIdx.y * ROWS,
-                  (int)(g.parts > 1 ? cluster_number() : blockIdx.x) * columns, (int)blockIdx.z,
-                  quotient(steps * rank, g.parts, per_part),
-                  quotient(steps * (rank + 1), g.parts, per_part)};
+        part p = part_of_block<ROWS, BK>(g, columns, rank);
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);

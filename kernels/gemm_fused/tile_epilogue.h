@@ -6,10 +6,7 @@
 #define LOCKSTEP_KERNELS_GEMM_FUSED_TILE_EPILOGUE_H
 
 #include "generic.h"
-
-struct tile_place {
-    int row, column, matrix;
-};
+#include "tile_order.h"
 
 /* One instruction; NaN stays. */
 static __device__ __forceinline__ float relu_at_once(float x)

@@ -37,39 +37,8 @@ struct tiles {
 
     typedef tile_place place;
     typedef tile_epilogue<numbers, BN> epilogue;
-    static __device__ __forceinline__ int clusters_down(const gemm_arguments &g)
-    {
-        return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
-    }
-    static __device__ __forceinline__ int tiles_across(const gemm_arguments &g)
-    {
-        return (g.n + BN - 1) / BN;
-    }
-    static __device__ __forceinline__ place place_of(const gemm_arguments &g, int number)
-    {
-        int down = clusters_down(g), across = tiles_across(g);
-        int matrix = g.batch > 1 ? quotient(number, down * across, g.per_matrix) : 0;
-        number -= matrix * down * across;
-        int band = quotient(number, g.group * across, g.per_band), first = band * g.group;
-        int height = down - first < g.group ? down - first : g.group;
-        int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
-        int column = quotient(inside, height, __fdividef(1.0f, (float)height));
-        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN,
-                     matrix};
-    }
-
-    /* A position in the ring of stages, and the parity of its turn. */
-    struct turn {
-        int stage;
-        unsigned parity;
-        __device__ __forceinline__ void next(void)
-        {
-            if (++stage == STAGES) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
+    typedef tile_order<BM, BN, CLUSTER> order;
+    typedef ring_turn<STAGES> turn;
 
     static __device__ __forceinline__ void load_a(const gemm_arguments &g, unsigned char *to,
                                                   place tile, int k, barrier *full)
@@ -283,7 +252,7 @@ struct tiles {
         turn at = {0, 0};
         for (; number < total; number += clusters) {
             float sums[BN / 2];
-            place tile = place_of(g, number);
+            place tile = order::place_of(g, number);
             extras e = load_extras(g, tile, group);
             consume(s, sums, group, at, 0, g.k);
             if (!PLAIN)
@@ -334,7 +303,7 @@ struct tiles {
         place before;
         for (bool first = true; number < total; number += clusters, first = false) {
             float sums[BN / 2];
-            place tile = place_of(g, number);
+            place tile = order::place_of(g, number);
             extras e = load_extras(g, tile, group);
             if (first)
                 begin<0, false>(g, s, sums, packed, before, group, at);
@@ -392,7 +361,7 @@ struct tiles {
     {
         turn at = {0, 0};
         float left[LEFT / 2], right[RIGHT / 2];
-        place tile = place_of(g, number);
+        place tile = order::place_of(g, number);
         consume_in_halves(s, left, right, group, at, g.k - EDGE * BK);
         turn edge = at;
 #pragma unroll
@@ -432,7 +401,7 @@ struct tiles {
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &s = *(stages *)memory;
         int group = threadIdx.x / 128, clusters = gridDim.x / CLUSTER;
-        int total = clusters_down(g) * tiles_across(g) * g.batch;
+        int total = order::clusters_down(g) * order::tiles_across(g) * g.batch;
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -452,7 +421,7 @@ struct tiles {
                 turn at = {0, 0};
                 cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
-                    produce(g, s, at, place_of(g, i));
+                    produce(g, s, at, order::place_of(g, i));
             }
         } else {
             registers_raise_to<232>();

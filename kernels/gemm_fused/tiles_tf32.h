@@ -11,6 +11,8 @@
 #define LOCKSTEP_KERNELS_GEMM_FUSED_TILES_TF32_H
 
 #include "generic.h"
+#include "matrix_loads.h"
+#include "tile_order.h"
 
 enum {
     BM = 256,
@@ -30,9 +32,7 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
         barrier full[STAGES], empty[STAGES];
     };
 
-    struct place {
-        int row, column, matrix;
-    };
+    typedef tile_place place;
     static __device__ __forceinline__ int tiles_down(const gemm_arguments &g)
     {
         return (g.m + BM - 1) / BM;
@@ -53,19 +53,8 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
                      (column * CLUSTER + (int)cluster_rank()) * BN, matrix};
     }
 
-    /* A position in the ring of stages, and the parity of its turn; it goes on from tile to tile.
-     */
-    struct turn {
-        int stage;
-        unsigned parity;
-        __device__ __forceinline__ void next(void)
-        {
-            if (++stage == STAGES) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
+    /* It goes on from tile to tile. */
+    typedef ring_turn<STAGES> turn;
 
     /* By one thread: the block's own tile of B, and its half of A's tile for both. Stages come in
      * pairs; beyond the end of k they are zeros. */
@@ -129,10 +118,7 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
         unsigned line = group * 64 + warp * 16 + lane % 8 * 2 + lane / 8 % 2;
 #pragma unroll
         for (int i = 0; i < BK / 8; i++)
-            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(of_b[i][0]), "=r"(of_b[i][1]), "=r"(of_b[i][2]), "=r"(of_b[i][3])
-                         : "r"(tile + line * 128 + ((i * 2 + lane / 16 ^ line % 8) << 4))
-                         : "memory");
+            load_matrices(of_b[i], tile + line * 128 + ((i * 2 + lane / 16 ^ line % 8) << 4));
     }
 
     static __device__ __forceinline__ void leave(barrier *empty)

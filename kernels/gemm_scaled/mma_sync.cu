@@ -7,6 +7,7 @@
  * What TMA cannot fetch comes this way, too: other orders and rows at odd addresses, byte by byte.
  */
 // arch: sm_89
+#include "matrix_loads.h"
 #include "quantise.h"
 #define BM 128
 #define BN 128
@@ -88,14 +89,6 @@ static __device__ __forceinline__ void copy_stage(const scaled_arguments &g, uns
     copy_tile<WIDE>(stage + A_BYTES, (const unsigned char *)g.b_data + matrix * g.b_stride, g.n, g.k, g.b_column, g.b_row,
                     column, step);
     copy_async_commit();
-}
-
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
 }
 
 /* One stage, for the warp's 64 x 32 elements: sums[down][across]. */

@@ -11,6 +11,7 @@
 #define LOCKSTEP_KERNELS_GEMM_SCALED_SKINNY_H
 
 #include "quantise.h"
+#include "skinny_part.h"
 
 enum {
     BK = 128, /* a line of the swizzle, and the k of a block of scales */
@@ -49,10 +50,7 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
                       barriers + stages};
     }
 
-    struct part {
-        int row, column, matrix; /* of D */
-        int from, to;            /* steps of k */
-    };
+    typedef skinny_part part;
 
     /* A position in the ring of stages, and the parity of its turn. */
     struct turn {
@@ -259,12 +257,7 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
         int rank = g.parts > 1 ? (int)cluster_rank() : 0, columns = 64 * consumers;
         bool by_blocks = g.scaling == SCALE_BLOCKS;
         places s = places_in(memory, consumers, g.stages);
-        int steps = (g.k + BK - 1) / BK;
-        float per_part = __fdividef(1.0f, (float)g.parts);
-        part p = {(int)blockIdx.y * ROWS,
-                  (int)(g.parts > 1 ? cluster_number() : blockIdx.x) * columns, (int)blockIdx.z,
-                  quotient(steps * rank, g.parts, per_part),
-                  quotient(steps * (rank + 1), g.parts, per_part)};
+        part p = part_of_block<ROWS, BK>(g, columns, rank);
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);

@@ -6,10 +6,7 @@
 #define LOCKSTEP_KERNELS_GEMM_SCALED_TILE_RESULTS_H
 
 #include "results.h"
-
-struct tile_place {
-    int row, column, matrix;
-};
+#include "tile_order.h"
 
 template <class sum, int BN, bool BY_BLOCKS, bool PLAIN> struct tile_results {
     typedef tile_place place;

@@ -30,39 +30,8 @@ template <class numbers, int BN, int STAGES, int CLUSTER, bool BY_BLOCKS> struct
         barrier full[STAGES], empty[STAGES];
     };
 
-    static __device__ __forceinline__ int clusters_down(const scaled_arguments &g)
-    {
-        return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
-    }
-    static __device__ __forceinline__ int tiles_across(const scaled_arguments &g)
-    {
-        return (g.n + BN - 1) / BN;
-    }
-    static __device__ __forceinline__ place place_of(const scaled_arguments &g, int number)
-    {
-        int down = clusters_down(g), across = tiles_across(g);
-        int matrix = g.batch > 1 ? quotient(number, down * across, g.per_matrix) : 0;
-        number -= matrix * down * across;
-        int band = quotient(number, g.group * across, g.per_band), first = band * g.group;
-        int height = down - first < g.group ? down - first : g.group;
-        int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
-        int column = quotient(inside, height, __fdividef(1.0f, (float)height));
-        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN,
-                     matrix};
-    }
-
-    /* A position in the ring of stages, and the parity of its turn. */
-    struct turn {
-        int stage;
-        unsigned parity;
-        __device__ __forceinline__ void next(void)
-        {
-            if (++stage == STAGES) {
-                stage = 0;
-                parity ^= 1;
-            }
-        }
-    };
+    typedef tile_order<BM, BN, CLUSTER> order;
+    typedef ring_turn<STAGES> turn;
 
     /* Loads -------------------------------------------------------------------------------------*/
 

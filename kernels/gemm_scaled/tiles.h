@@ -21,7 +21,8 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
     typedef tile_ring<numbers, BN, STAGES, CLUSTER, BY_BLOCKS> ring;
     typedef tile_results<typename ring::sum, BN, BY_BLOCKS, PLAIN> results;
     using typename ring::sum, typename ring::place, typename ring::stages, typename ring::turn;
-    using ring::place_of, ring::multiply, ring::leave, ring::LEAVING;
+    using typename ring::order;
+    using ring::multiply, ring::leave, ring::LEAVING;
     typedef typename ring::block_scales block_scales;
     typedef typename block_scales::factors factors;
     /* Sums under way and promoted ones share the registers. Of 192 columns two parts can be under
@@ -294,7 +295,7 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
         for (; number < total; number += clusters) {
             float sums[BN / 2];
             int steps = blocks_of(g.k);
-            place tile = place_of(g, number);
+            place tile = order::place_of(g, number);
             column_scales columns = load_columns(g, tile);
 #pragma unroll
             for (int i = 0; i < BN / 2; i++)
@@ -327,7 +328,7 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
                 if (k == 0) {
                     if (BESIDE && !first_tile)
                         store<EARLY, BN / 64>(g, s, sums, tile, group);
-                    tile = place_of(g, number);
+                    tile = order::place_of(g, number);
                     columns = load_columns(g, tile);
 #pragma unroll
                     for (int i = 0; i < BN / 2; i++)
@@ -359,7 +360,7 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
         turn at = {0, 0};
         for (; number < total; number += clusters) {
             sum sums[BN / 2];
-            place tile = place_of(g, number);
+            place tile = order::place_of(g, number);
             column_scales columns = load_columns(g, tile);
             consume_fast(g, s, sums, group, at);
             store_tile(g, s, sums, tile, group, columns);
@@ -446,7 +447,7 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
         place before;
         for (bool first = true; number < total; number += clusters, first = false) {
             sum sums[BN / 2];
-            place tile = place_of(g, number);
+            place tile = order::place_of(g, number);
             column_scales columns = load_columns(g, tile);
             if (first)
                 begin<0, false>(g, s, sums, packed, before, group, at);
@@ -494,7 +495,7 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &s = *(stages *)memory;
         int group = threadIdx.x / 128, clusters = gridDim.x / CLUSTER;
-        int total = ring::clusters_down(g) * ring::tiles_across(g) * g.batch;
+        int total = order::clusters_down(g) * order::tiles_across(g) * g.batch;
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -514,11 +515,11 @@ struct tiles : tile_ring<numbers, BN, STAGES, CLUSTER, KEEPING == KEEP_BLOCKS> {
             if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one()) {
                 cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
-                    ring::produce(g, s, at, place_of(g, i));
+                    ring::produce(g, s, at, order::place_of(g, i));
             } else if (BY_BLOCKS && threadIdx.x / 32 == 4 * CONSUMERS + 1) {
                 cudaGridDependencySynchronize();
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
-                    ring::produce_scales(g, s, at, place_of(g, i));
+                    ring::produce_scales(g, s, at, order::place_of(g, i));
             }
         } else {
             registers_raise_to<232>();

@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_W4A16_TILES_H
 #define LOCKSTEP_W4A16_TILES_H
 
+#include "matrix_loads.h"
 #include "weights.h"
 
 #define WARPS 8
@@ -55,15 +56,6 @@ static __device__ __forceinline__ void numbers_of(unsigned (&a)[4], unsigned cod
         asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(a[i]) : "r"(0x3c003c00), "r"(0xe408e408));
         asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(a[i + 1]) : "r"(0x2c002c00), "r"(0xd480d480));
     }
-}
-
-/* Four matrices of 8 x 8 numbers of 16 bits; lanes 8 i to 8 i + 7 have the addresses of matrix i's rows. */
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
 }
 
 /* 128 columns of a warp's tiles: two chunks. */

@@ -68,6 +68,14 @@ static __device__ __forceinline__ void write_norm(float *norm, double squares, f
     norm[1] = factor > 1 ? 1.0f : factor;
 }
 
+/* The first stage, with the file's own add_units: a sum for each block. */
+#define ADD_UNITS(name, T)                                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+        name(const char *grad, const tensor *table, int tensors, long long units, double *parts)   \
+    {                                                                                              \
+        add_units<T>(grad, table, tensors, units, parts);                                          \
+    }
+
 /* One block adds the sums of all. */
 #define FINISH                                                                                     \
     extern "C" __global__ void __launch_bounds__(THREADS)                                          \

@@ -23,14 +23,8 @@ static __device__ __forceinline__ void add_units(const char *grad, const tensor 
         parts[blockIdx.x] = mine;
 }
 
-#define ADD(name, T)                                                                               \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
-        name(const char *grad, const tensor *table, int tensors, long long units, double *parts)   \
-    {                                                                                              \
-        add_units<T>(grad, table, tensors, units, parts);                                          \
-    }
-ADD(squares_f32, float)
-ADD(squares_bf16, bf16)
+ADD_UNITS(squares_f32, float)
+ADD_UNITS(squares_bf16, bf16)
 
 FINISH
 CLIP(clip_f32, float)

@@ -189,6 +189,11 @@ bool norm_torch_takes(const struct zoo_problem *problem)
            v[NORM_STATS] == 0 && v[NORM_ROWS] > 0 && v[NORM_COLS] > 0;
 }
 
+const struct zoo_tunable norm_waves_4[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8), {{0}, 0, {0}, 0}};
+const struct zoo_tunable norm_waves_1[] = {ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), {{0}, 0, {0}, 0}};
+const struct zoo_tunable norm_shared_affine[] = {
+    ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}, 0, {0}, 0}};
+
 const char *const norm_edges[] = {
     "rows=0,1,3 cols=0,1,7,8,33",
     "rows=9 cols=1,8,100,256,264,1000,1032 type=bf16,f16,f32 stats=kept",

@@ -81,6 +81,8 @@ extern const char *const norm_types[],
                                                           *const norm_keeps[],
                                                               *const norm_distributions[];
 extern const char *const norm_edges[], *const norm_bench[];
+/* Of the variants in norm_variants.inc. */
+extern const struct zoo_tunable norm_waves_4[], norm_waves_1[], norm_shared_affine[];
 bool norm_torch_takes(const struct zoo_problem *problem);
 
 unsigned norm_shape(const struct zoo_problem *problem, struct zoo_buffer *buffers);

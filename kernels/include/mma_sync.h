@@ -1,6 +1,6 @@
 /*
- * mma_sync.h: a warp's products of 16 x 8 x 16 numbers of 16 bits with sums in f32, and the loads
- * of their factors from shared memory, four matrices of 8 x 8 at a time. sm_80.
+ * mma_sync.h: a warp's products of 16 x 8 x 16 numbers of 16 bits with sums in f32. The
+ * loads of their factors from shared memory are in matrix_loads.h. sm_80.
  *
  * Of a first factor, thread t has row t / 4 in a[0] and a[2], row t / 4 + 8 in a[1] and a[3];
  * columns t % 4 * 2 and the next in a[0] and a[1], 8 further on in a[2] and a[3]. Sums are laid out
@@ -10,6 +10,7 @@
 #define LOCKSTEP_KERNELS_MMA_SYNC_H
 
 #include "attention_numbers.h"
+#include "matrix_loads.h"
 
 static __device__ __forceinline__ void multiply(bf16, float *sums, const unsigned (&a)[4],
                                                 unsigned b0, unsigned b1)
@@ -27,19 +28,4 @@ static __device__ __forceinline__ void multiply(f16, float *sums, const unsigned
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
-static __device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
-
 #endif

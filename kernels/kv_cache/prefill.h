@@ -10,6 +10,7 @@
 #define LOCKSTEP_KV_CACHE_PREFILL_H
 
 #include "decode.h"
+#include "matrix_loads.h"
 
 #define PREFILL_WARPS 8
 #define PREFILL_ROWS 128
@@ -21,21 +22,6 @@ template <int D> struct tile {
     enum { STRIDE = 2 * D + 16 };
     unsigned char k[PREFILL_KEYS * STRIDE], v[PREFILL_KEYS * STRIDE];
 };
-
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
-static __device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
 
 /* 64 keys: a thread takes 16 numbers at a time. Keys behind the end become zeros. */
 template <int D> struct QuantisedLoader {

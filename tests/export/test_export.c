@@ -383,7 +383,8 @@ static void test_every_variant(void **state)
 {
     struct zoo_device device;
     char *message, name[80];
-    unsigned count = 0;
+    unsigned seen = 0, count = 0;
+    const char *all = getenv("EXPORT_ALL"); /* else every third of them */
     load_driver();
     if (!zoo_device_open("sim:h200", &device, &message))
         fail_msg("%s", message);
@@ -393,7 +394,7 @@ static void test_every_variant(void **state)
             struct export_request request = {
                 .device = &device, .variant = variant, .file = "name.cu"};
             struct lk_buf text = {0};
-            if (!is_exported(variant))
+            if (!is_exported(variant) || (!all && seen++ % 3))
                 continue;
             snprintf(name, sizeof name, "%s/%s", zoo_families[f]->name, variant->name);
             if (!export_small_problem(&device, zoo_families[f], variant, &request.problem,
@@ -404,7 +405,7 @@ static void test_every_variant(void **state)
             count++;
             lk_buf_free(&text);
         }
-    assert_true(count > 50);
+    assert_true(count > (all ? 150 : 50));
 }
 
 int main(void)

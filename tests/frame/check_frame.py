@@ -150,12 +150,19 @@ def program_options_are_listed(_):
         yield f"{option} is in {'the list' if option in listed else 'a command'} only"
 
 
+def course_has_lessons_only(all_files):
+    """A learner's folder that was made inside course/ by mistake is not a part of it."""
+    for path in all_files:
+        if path.parts[0] == "course" and len(path.parts) > 3 and not re.match(r"day\d_", path.parts[2]):
+            yield f"{path} is in no lesson's folder"
+
+
 def main():
     all_files = files()
     if not sources(all_files):
         print("not ok files: none of src/ are found")
     for rule in (include_direction, rooms_are_listed_from_the_bottom_up, readme_has_every_room,
-                 picture_of_rooms_is_current, program_options_are_listed,
+                 picture_of_rooms_is_current, program_options_are_listed, course_has_lessons_only,
                  opening_comment, no_machine_paths, runnable_scripts,
                  files_have_600_lines_at_most, functions_have_80_lines_at_most):
         broken = list(rule(all_files))

@@ -4,7 +4,7 @@
  */
 #include "plan.h"
 
-#include "zoo/api.h"
+#include "heads.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -67,9 +67,8 @@ static lk_status check_sizes(const lk_attention_desc *d)
     long long scales = (long long)d->batch * d->scale_batch;
     if (scales >= 1 << 30)
         return fail("batch times scale_batch is %lld; it is below 2^30", scales);
-    if (d->heads % kv_heads)
-        return fail("heads is %lld, which is not a multiple of kv_heads, %lld", (long long)d->heads,
-                    (long long)kv_heads);
+    if ((status = heads_check(CALL, d->heads, d->kv_heads, &kv_heads)) != LK_OK)
+        return status;
     if (d->q_begin && ((status = check_range("all_queries", d->all_queries, 0, rows)) != LK_OK ||
                        (status = check_range("all_keys", d->all_keys, 0, rows)) != LK_OK))
         return status;

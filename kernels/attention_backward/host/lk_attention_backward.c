@@ -4,7 +4,7 @@
  */
 #include "backward.h"
 
-#include "zoo/api.h"
+#include "heads.h"
 
 #include <math.h>
 
@@ -114,14 +114,11 @@ static lk_status make_request(const lk_attention_desc *d, struct api_request *re
     static const char *const names[] = {"q",       "k",           "v",     "o",  "lse",
                                         "grad",    "dq",          "dk",    "dv", "q_begin",
                                         "k_begin", "key_lengths", "slopes"};
-    lk_status status = check_choices(d);
-    if (status != LK_OK)
+    int64_t kv_heads;
+    lk_status status;
+    if ((status = check_choices(d)) != LK_OK ||
+        (status = heads_check(CALL, d->heads, d->kv_heads, &kv_heads)) != LK_OK)
         return status;
-    int64_t kv_heads = d->kv_heads ? d->kv_heads : d->heads;
-    if (d->heads < 1 || kv_heads < 1 || d->heads % kv_heads)
-        return api_fail(LK_BAD_ARGUMENT, CALL,
-                        "heads is %lld, which is not a multiple of kv_heads, %lld",
-                        (long long)d->heads, (long long)kv_heads);
     *request = (struct api_request){
         .name = CALL,
         .buffer_name = names,

@@ -5,43 +5,10 @@
  */
 #include "norm.h"
 
-static const struct zoo_tunable waves_4[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8),
-                                             {{0}, 0, {0}, 0}};
-static const struct zoo_tunable waves_1[] = {ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), {{0}, 0, {0}, 0}};
-
-static const struct zoo_tunable shared_affine_tunables[] = {
-    ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), ZOO_AT_LAUNCH("IDLE", 12, 8, 12, 16), {{0}, 0, {0}, 0}};
-
 static const struct zoo_variant variants[] = {
     {"two_pass", "a pass that adds up squares, a pass that multiplies", norm_launch_plain,
      .takes = norm_takes_plain, .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
-    {"registers", "a row waits in registers, and is read once", norm_launch_registers,
-     .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
-    {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
-     .takes = norm_takes_long_rows, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
-    {"stages", "clusters that stay, and rows that come into shared memory ahead of time",
-     norm_launch_stages, .takes = norm_takes_long_rows, .fits = norm_fits_stages,
-     .traits = ZOO_DETERMINISTIC, .at_launch = waves_4},
-    {"shared_affine", "stages, with gamma in shared memory", norm_launch_shared_affine,
-     .takes = norm_takes_shared_affine, .fits = norm_fits_shared_affine,
-     .traits = ZOO_DETERMINISTIC, .at_launch = shared_affine_tunables},
-    {"plain", "a row over a cluster, with nothing but gamma", norm_launch_plain_rows,
-     .takes = norm_takes_plain_rows, .fits = norm_fits_plain_rows, .traits = ZOO_DETERMINISTIC},
-    {"groups", "clusters that stay, whose groups of threads take rows of their own",
-     norm_launch_groups, .takes = norm_takes_groups, .fits = norm_fits_groups,
-     .traits = ZOO_DETERMINISTIC},
-    {"backward", "gradients by columns, then by rows", norm_launch_passes, norm_workspace_passes,
-     .takes = norm_takes_backward, .traits = ZOO_DETERMINISTIC},
-    {"backward_stages", "all gradients in one read", norm_launch_gradient_stages,
-     norm_workspace_stages, .takes = norm_takes_backward_stages, .fits = norm_fits_stages,
-     .traits = ZOO_DETERMINISTIC, .at_launch = waves_1},
-    {"backward_groups", "all gradients in one read, by groups of threads with rows of their own",
-     norm_launch_backward_groups, norm_workspace_backward_groups,
-     .takes = norm_takes_backward_groups, .fits = norm_fits_backward_groups,
-     .traits = ZOO_DETERMINISTIC},
-    {"backward_team", "all gradients in one read, a row over all SMs", norm_launch_backward_team,
-     norm_workspace_backward_team, .takes = norm_takes_backward_team,
-     .fits = norm_fits_backward_team, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+#include "norm_variants.inc"
     {0}};
 
 #define TORCH_BACKWARD                                                                             \
