@@ -4,8 +4,10 @@
 #include "learn/totals.h"
 
 #include "base/buf.h"
+#include "learn/limits.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const totals_names[LEARN_TOTALS] = {
@@ -54,6 +56,7 @@ struct learn_totals totals_of(const struct profile_launch *launch)
         (double)(c->global_red_requests + c->global_atom_requests + c->shared_atom_instructions);
     totals.value[LEARN_TOTAL_busiest_requests] = (double)c->busiest_requests;
     totals.value[LEARN_TOTAL_bank_conflicts] = (double)c->shared_conflicts;
+    totals.sectors = (double)(c->global_load_sectors + c->global_store_sectors);
     totals.warps = warps_of(launch);
     totals.passes = (double)c->shared_wavefronts_ideal;
     totals.lanes =
@@ -221,6 +224,35 @@ static double special_case(const struct learn_problem *problem, unsigned size)
     return SPECIAL_CASE;
 }
 
+static void refuse_special(const struct learn_problem *problem, unsigned size, const char *what,
+                           struct learn_verdict *verdict)
+{
+    verdict_add_message(verdict, 0,
+                        "for %s %s; for the larger %s it is better: the size that is measured is a "
+                        "special case here",
+                        problem->size[size], what, problem->size[problem->measured]);
+    verdict_stop(verdict, LEARN_LIMIT, 0);
+}
+
+/* Ratios do not grow with the size: those of the smaller size are a little over the limit at most,
+ * where rows begin in the middle of a sector. */
+static void check_special_ratios(const struct learn_exercise *exercise,
+                                 const struct profile_launch *drawn, struct learn_verdict *verdict)
+{
+    const struct learn_problem *problem = &exercise->problem;
+    for (unsigned i = 0; i < exercise->limit_count && verdict->stage == LEARN_PASSED; i++) {
+        const struct learn_limit *limit = &exercise->limit[i];
+        struct expression_state state = {0};
+        struct lk_buf text = {0};
+        memcpy(state.variable, problem->value[problem->measured], sizeof state.variable);
+        double most = SPECIAL_CASE * expression_eval(limit->most, &state);
+        if (limits_is_ratio(limit->counter) &&
+            !limits_check(drawn, limit->counter, most, &text).kept)
+            refuse_special(problem, drawn->number, text.data, verdict);
+        lk_buf_free(&text);
+    }
+}
+
 /* A size that is smaller cannot cost much more, unless the measured one is special. */
 static void check_special(const struct learn_exercise *exercise, const struct learn_totals *mine,
                           const struct profile_launch *drawn, struct learn_verdict *verdict)
@@ -229,23 +261,33 @@ static void check_special(const struct learn_exercise *exercise, const struct le
     struct learn_totals there = totals_of(drawn);
     if (drawn->fault || drawn->number >= problem->size_count || !is_smaller(problem, drawn->number))
         return;
-    static const enum learn_total compared[] = {LEARN_TOTAL_warp_instructions,
-                                                LEARN_TOTAL_longest_warp, LEARN_TOTAL_requests,
-                                                LEARN_TOTAL_atomics};
+    const struct {
+        const char *words;
+        double there, here, slack;
+        bool counts;
+    } compared[] = {
+#define OF(total, more)                                                                            \
+    {infos[LEARN_TOTAL_##total].words, there.value[LEARN_TOTAL_##total],                           \
+     mine->value[LEARN_TOTAL_##total], 2 * infos[LEARN_TOTAL_##total].slack + (more),              \
+     exercise->total_most[LEARN_TOTAL_##total] > 0}
+        OF(warp_instructions, 0),
+        OF(longest_warp, 0),
+        OF(requests, 0),
+        OF(atomics, 0),
+        OF(bank_conflicts, FEW_CONFLICTS * mine->passes),
+#undef OF
+        {"sectors of global memory", there.sectors, mine->sectors, 64, true}};
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
-        enum learn_total total = compared[i];
-        double most =
-            special_case(problem, drawn->number) * mine->value[total] + 2 * infos[total].slack;
-        if (exercise->total_most[total] == 0 || there.value[total] <= most)
+        char what[128];
+        double most = special_case(problem, drawn->number) * compared[i].here + compared[i].slack;
+        if (!compared[i].counts || compared[i].there <= most)
             continue;
-        verdict_add_message(verdict, 0,
-                            "for %s it takes %.6g %s, for the larger %s only %.6g: the size that "
-                            "is measured is a special case here",
-                            problem->size[drawn->number], there.value[total], infos[total].words,
-                            problem->size[problem->measured], mine->value[total]);
-        verdict_stop(verdict, LEARN_LIMIT, 0);
+        snprintf(what, sizeof what, "it takes %.6g %s, not %.6g", compared[i].there,
+                 compared[i].words, compared[i].here);
+        refuse_special(problem, drawn->number, what, verdict);
         return;
     }
+    check_special_ratios(exercise, drawn, verdict);
 }
 
 void totals_check(const struct learn_exercise *exercise, const struct profile *profile,
@@ -281,9 +323,8 @@ void totals_check(const struct learn_exercise *exercise, const struct profile *p
         check_special(exercise, &mine, profile->launches[i], verdict);
 }
 
-/* Nobody compares the results of the large size. But its work grows with the measured size's as the
- * solution's does: a kernel that has much less to do there, by its size or by its data, which are
- * zeros, leaves it out. */
+/* Of the results of the large size only a few are compared. But its work grows with the measured
+ * size's as the solution's does: a kernel that has much less to do there leaves it out. */
 static bool is_left_out(const struct learn_exercise *exercise, struct learn_verdict *verdict)
 {
     const struct learn_totals *best = &exercise->best, *mine = &verdict->totals;
