@@ -336,9 +336,9 @@ static bool is_unwritten(enum zoo_type type, const void *data, size_t index)
 {
     const unsigned char *bytes = (const unsigned char *)data + index * zoo_type_bytes[type];
     for (unsigned i = 0; i < zoo_type_bytes[type]; i++)
-        if (bytes[i] != 0xff)
+        if (bytes[i] != bytes[0])
             return false;
-    return true;
+    return bytes[0] == 0xff || bytes[0] == PROBLEM_DRAWN_FILL;
 }
 
 bool problem_agrees(double value, double expected, double bound)

@@ -16,6 +16,9 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
 bool problem_shape(const struct learn_problem *problem, unsigned size, struct zoo_buffer *shape,
                    char **message);
 
+/* A byte of outputs of drawn sizes before the launch; 0xff elsewhere. */
+#define PROBLEM_DRAWN_FILL 75
+
 /* Values of a buffer of the large size, whose reference nobody computes. */
 void problem_fill(const struct learn_problem *problem, unsigned size, unsigned buffer, size_t count,
                   void *data);

@@ -225,12 +225,12 @@ static double special_case(const struct learn_problem *problem, unsigned size)
 }
 
 static void refuse_special(const struct learn_problem *problem, unsigned size, const char *what,
-                           struct learn_verdict *verdict)
+                           const char *here, struct learn_verdict *verdict)
 {
     verdict_add_message(verdict, 0,
-                        "for %s %s; for the larger %s it is better: the size that is measured is a "
-                        "special case here",
-                        problem->size[size], what, problem->size[problem->measured]);
+                        "for %s %s, for the larger %s %s: the size that is measured is a special "
+                        "case here",
+                        problem->size[size], what, problem->size[problem->measured], here);
     verdict_stop(verdict, LEARN_LIMIT, 0);
 }
 
@@ -248,7 +248,7 @@ static void check_special_ratios(const struct learn_exercise *exercise,
         double most = SPECIAL_CASE * expression_eval(limit->most, &state);
         if (limits_is_ratio(limit->counter) &&
             !limits_check(drawn, limit->counter, most, &text).kept)
-            refuse_special(problem, drawn->number, text.data, verdict);
+            refuse_special(problem, drawn->number, text.data, "that is not so", verdict);
         lk_buf_free(&text);
     }
 }
@@ -278,13 +278,13 @@ static void check_special(const struct learn_exercise *exercise, const struct le
 #undef OF
         {"sectors of global memory", there.sectors, mine->sectors, 64, true}};
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
-        char what[128];
+        char what[128], here[32];
         double most = special_case(problem, drawn->number) * compared[i].here + compared[i].slack;
         if (!compared[i].counts || compared[i].there <= most)
             continue;
-        snprintf(what, sizeof what, "it takes %.6g %s, not %.6g", compared[i].there,
-                 compared[i].words, compared[i].here);
-        refuse_special(problem, drawn->number, what, verdict);
+        snprintf(what, sizeof what, "it takes %.6g %s", compared[i].there, compared[i].words);
+        snprintf(here, sizeof here, "only %.6g", compared[i].here);
+        refuse_special(problem, drawn->number, what, here, verdict);
         return;
     }
     check_special_ratios(exercise, drawn, verdict);

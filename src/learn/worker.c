@@ -168,6 +168,21 @@ static void measure(const struct problem_timed *timed, json_t *row)
         json_object_set_new(row, "fault", json_string(words_of(status, timed->run->call.device)));
 }
 
+/* Outputs hold bytes of 0xff at first (zoo_run_reset), in drawn sizes others: a kernel that goes by
+ * what it finds there fails. */
+static CUresult fill_outputs(const struct learn_problem *problem, unsigned size,
+                             struct zoo_run *run)
+{
+    CUresult status = zoo_run_reset(run);
+    const struct zoo_instance *instance = run->instance;
+    for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++)
+        if (size >= problem->listed && instance->buffer[i].role == ZOO_OUT &&
+            instance->buffer[i].count)
+            status = run->call.device->cuda->cuMemsetD8_v2(run->call.buffer[i], PROBLEM_DRAWN_FILL,
+                                                           zoo_buffer_bytes(&instance->buffer[i]));
+    return status;
+}
+
 /* One size: launch and compare. False if nothing more can be run. */
 static bool run_size(const struct learn_exercise *exercise, unsigned size, struct loaded *loaded,
                      json_t *sizes, char **message)
@@ -189,7 +204,7 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size, struc
     if (!problem_launch(device->cuda, exercise, size, loaded->own, run.call.buffer, &launch,
                         message))
         goto close_run;
-    CUresult status = zoo_run_reset(&run);
+    CUresult status = fill_outputs(&exercise->problem, size, &run);
     if (status == CUDA_SUCCESS)
         status = give_scratch(exercise, loaded, &launch);
     if (status == CUDA_SUCCESS)
