@@ -33,6 +33,7 @@ static const struct {
  * more requests it may have. */
 #define UNEVEN 1.5
 #define UNEVEN_REQUESTS 1.4
+#define EVEN 1.2 /* the busiest warp, as multiple of the mean */
 /* Of the passes through shared memory, the part that bank conflicts may add without being looked
  * at. */
 #define FEW_CONFLICTS 0.25
@@ -164,11 +165,16 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
                          "warps leave their part to others. Give every thread its own part.",
                          mine->value[LEARN_TOTAL_busiest_requests],
                          mine->value[LEARN_TOTAL_requests] / fmax(1, warps));
-    if (longest > UNEVEN * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
-        return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
-                         "not spread over all threads.",
-                         longest / best->value[LEARN_TOTAL_longest_warp]);
-    return NULL;
+    double best_longest = best->value[LEARN_TOTAL_longest_warp];
+    if (best_longest <= 0 || longest <= UNEVEN * best_longest)
+        return NULL;
+    if (longest * warps < EVEN * all)
+        return lk_format("Every warp does %.3g times the solution's work: is something done twice, "
+                         "or thrown away?",
+                         longest / best_longest);
+    return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
+                     "not spread over all threads.",
+                     longest / best_longest);
 }
 
 static void refuse(const struct learn_exercise *exercise, const struct profile_launch *launch,
