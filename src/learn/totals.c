@@ -259,6 +259,15 @@ static void check_special_ratios(const struct learn_exercise *exercise,
     }
 }
 
+/* Elsewhere, tiles that are only partly filled may have conflicts that whole ones have not. */
+static bool limits_conflicts(const struct learn_exercise *exercise)
+{
+    for (unsigned i = 0; i < exercise->limit_count; i++)
+        if (strcmp(exercise->limit[i].counter, "shared_conflicts") == 0)
+            return true;
+    return false;
+}
+
 /* A size that is smaller cannot cost much more, unless the measured one is special. */
 static void check_special(const struct learn_exercise *exercise, const struct learn_totals *mine,
                           const struct profile_launch *drawn, struct learn_verdict *verdict)
@@ -272,16 +281,18 @@ static void check_special(const struct learn_exercise *exercise, const struct le
         double there, here, slack;
         bool counts;
     } compared[] = {
-#define OF(total, more)                                                                            \
+#define OF(total)                                                                                  \
     {infos[LEARN_TOTAL_##total].words, there.value[LEARN_TOTAL_##total],                           \
-     mine->value[LEARN_TOTAL_##total], 2 * infos[LEARN_TOTAL_##total].slack + (more),              \
+     mine->value[LEARN_TOTAL_##total], 2 * infos[LEARN_TOTAL_##total].slack,                       \
      exercise->total_most[LEARN_TOTAL_##total] > 0}
-        OF(warp_instructions, 0),
-        OF(longest_warp, 0),
-        OF(requests, 0),
-        OF(atomics, 0),
-        OF(bank_conflicts, FEW_CONFLICTS * mine->passes),
+        OF(warp_instructions),
+        OF(longest_warp),
+        OF(requests),
+        OF(atomics),
 #undef OF
+        {infos[LEARN_TOTAL_bank_conflicts].words, there.value[LEARN_TOTAL_bank_conflicts],
+         mine->value[LEARN_TOTAL_bank_conflicts], FEW_CONFLICTS * mine->passes,
+         limits_conflicts(exercise)},
         {"sectors of global memory", there.sectors, mine->sectors, 64, true}};
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
         char what[128], here[32];
