@@ -10,6 +10,7 @@ else, and names that open files or start programs are refused. That stops accide
 
 import ast
 import importlib.util
+import inspect
 import json
 import os
 import sys
@@ -22,7 +23,12 @@ TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "i32": "int32", "
 REFUSED = {"open", "exec", "eval", "compile", "input", "breakpoint", "globals", "locals", "vars", "getattr",
            "setattr", "delattr", "load", "save", "savez", "savez_compressed", "savetxt", "loadtxt",
            "genfromtxt", "fromfile", "tofile", "fromregex", "memmap", "dump", "dumps", "ctypeslib", "f2py",
-           "lib", "testing", "distutils", "ctypes"}
+           "lib", "testing", "distutils", "ctypes", "cffi", "gi_frame", "gi_code", "cr_frame", "cr_code",
+           "ag_frame", "ag_code", "tb_frame", "tb_next", "f_back", "f_locals", "f_globals", "f_builtins",
+           "f_code", "copy_from", "copy_from_async", "copy_from_host", "copy_from_host_async"}
+SUBMODULES = {"linalg", "random", "fft"}
+CUDA = {"Stream", "Event", "Device", "get_elapsed_time", "get_current_stream"}  # of cupy.cuda
+MAY_BE_SET = {"shape", "dtype", "real", "imag", "flat"}  # of arrays
 
 
 class Refused(Exception):
@@ -60,13 +66,82 @@ def check(tree, request):
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             check_import(node, request["package"])
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name in REFUSED or name.startswith("__"):
-            raise Refused(node, f"'{name}' is not for exercises: no files, no programs")
+        for name in names_in(node):
+            if name in REFUSED or name.startswith("__"):
+                raise Refused(node, f"'{name}' is not for exercises: no files, no programs")
+        if (isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and
+                node.attr not in MAY_BE_SET):
+            raise Refused(node, f"'.{node.attr} =' changes what is not the exercise's own")
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == request["kernel"]:
             return check_parameters(node, request)
     raise Refused(None, f"there is no function 'def {request['kernel']}(..)' in the file")
+
+
+def names_in(node):
+    """What a node names, other than what it contains."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.MatchClass):
+        return node.kwd_attrs
+    if isinstance(node, ast.ImportFrom):
+        return [each.name for each in node.names]
+    return []
+
+
+class Modules:
+    """Where dotted names lead, now that the packages are loaded: to functions and classes of theirs, not to
+    modules that they happen to have, os and sys among them."""
+
+    def __init__(self, tree):
+        self.known = {}  # name in the file: module
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for each in node.names:
+                    module = self.follow(node, sys.modules.get(each.name.split(".")[0]), each.name.split(".")[1:])
+                    first = each.name.split(".")[0]
+                    self.known[each.asname or first] = module if each.asname else sys.modules.get(first)
+            elif isinstance(node, ast.ImportFrom):
+                parts = (node.module or "").split(".")
+                module = self.follow(node, sys.modules.get(parts[0]), parts[1:])
+                for each in node.names:
+                    value = self.follow(node, module, [each.name])
+                    if inspect.ismodule(value):
+                        self.known[each.asname or each.name] = value
+        inner = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute):
+                inner.add(id(node.value))
+                names = dotted(node)
+                if names and names[0] in self.known:
+                    value = self.follow(node, self.known[names[0]], names[1:])
+                    if inspect.ismodule(value) and id(node) not in inner:
+                        raise Refused(node, "a module is not a value")
+        for node in ast.walk(tree):
+            if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in self.known and
+                    id(node) not in inner):
+                raise Refused(node, "a module is not a value")
+
+    def follow(self, node, at, names):
+        for name in names:
+            is_cuda = getattr(at, "__name__", "") == "cupy.cuda"
+            if inspect.ismodule(at) and (name.startswith("_") or name == "*" or is_cuda and name not in CUDA):
+                raise Refused(node, f"'{name}' is not for exercises: no files, no programs")
+            at = getattr(at, name, None)
+            if inspect.ismodule(at) and name not in SUBMODULES and at.__name__ != "cupy.cuda":
+                raise Refused(node, f"'{name}' is not for exercises: no files, no programs")
+        return at
+
+
+def dotted(node):
+    """["np", "linalg", "norm"] of np.linalg.norm; None if it does not begin with a name."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else None
 
 
 def check_parameters(node, request):
@@ -113,9 +188,11 @@ class Gate:
 
     def __init__(self, numpy, cupy):
         self.numpy, self.cupy, self.inputs, self.given = numpy, cupy, [], 0
+        self.bytes_up, self.downloads = 0, []
         for name in ("asarray", "array", "ascontiguousarray", "asfortranarray"):
             setattr(cupy, name, self.guarded(getattr(cupy, name)))
         cupy.ndarray.get = self.remembered(cupy.ndarray.get)  # asnumpy calls it too
+        cupy.ndarray.set = self.guarded_set(cupy.ndarray.set)
 
     def guarded(self, function):
         def pass_on(value, *rest, **named):
@@ -128,9 +205,16 @@ class Gate:
             return function(value, *rest, **named)
         return pass_on
 
+    def guarded_set(self, function):
+        def pass_on(array, value, *rest, **named):
+            self.look_at(self.numpy.asarray(value))
+            return function(array, value, *rest, **named)
+        return pass_on
+
     def remembered(self, function):
         def pass_on(*values, **named):
             array = function(*values, **named)
+            self.downloads.append(array.copy())
             self.inputs = self.inputs[:self.given] + [(array, array.copy())]  # the last one is enough
             return array
         return pass_on
@@ -138,8 +222,17 @@ class Gate:
     def take(self, values):
         self.inputs = [(each, each.copy()) for each in values if isinstance(each, self.numpy.ndarray)]
         self.given = len(self.inputs)
+        self.bytes_up, self.downloads = 0, []
+
+    def came_from_gpu(self, array):
+        """Is a result what the GPU has sent at once, or piece by piece?"""
+        sent = [each.ravel().astype(array.dtype) for each in self.downloads]
+        ways = [*sent, self.numpy.concatenate(sent)] if sent else []
+        return array.size <= self.MOST_CONSTANTS or any(
+            self.numpy.array_equal(array.ravel(), each) for each in ways)
 
     def look_at(self, array):
+        self.bytes_up += array.nbytes
         if array.size <= self.MOST_CONSTANTS or any(self.is_from(array, *each) for each in self.inputs):
             return
         raise OnTheCPU("this copies something to the GPU that is not an input: let the GPU compute it")
@@ -161,7 +254,7 @@ def read_inputs(size, numpy):
     return values
 
 
-def store(result, size, numpy):
+def store(result, size, numpy, gate):
     """What the function returned, into the outputs' files; or a sentence that says what is wrong with it."""
     outputs = size["outputs"]
     if result is None:
@@ -181,6 +274,8 @@ def store(result, size, numpy):
         if list(array.shape) != output["shape"]:
             return (f"{output['name']} must have the shape {tuple(output['shape'])}, but it has "
                     f"{tuple(array.shape)}")
+        if gate and gate.downloads and not gate.came_from_gpu(array):
+            return f"{output['name']} is not what came back from the GPU: let the GPU compute all of it"
         numpy.ascontiguousarray(array).tofile(output["file"])
     return None
 
@@ -202,7 +297,7 @@ def run_size(function, size, path, numpy, lines, gate):
             result = function(*values)
         finally:
             sys.settrace(None)
-        row["fault"] = store(result, size, numpy)
+        row["fault"] = store(result, size, numpy, gate)
     except Exception as error:  # whatever the learner's code raises
         words = str(error) if isinstance(error, OnTheCPU) else f"{type(error).__name__}: {error}"
         row["fault"], row["line"] = words, learners_line(error, path)
@@ -218,10 +313,13 @@ def run(request, tree):
     answer = {"sizes": [], "counters": {}}
     sizes = request["sizes"]
     try:
+        Modules(tree)
         exec(compile(tree, request["source"], "exec"), space)
     except Exception as error:  # an import that fails, a constant that cannot be computed
-        answer["sizes"].append({"size": sizes[0]["size"], "fault": f"{type(error).__name__}: {error}",
-                                "line": learners_line(error, request["source"])})
+        refused = isinstance(error, Refused)
+        answer["sizes"].append({"size": sizes[0]["size"],
+                                "fault": str(error) if refused else f"{type(error).__name__}: {error}",
+                                "line": error.line if refused else learners_line(error, request["source"])})
         sizes = []
     function = space.get(request["kernel"])
     for index, size in enumerate(sizes):
@@ -229,6 +327,8 @@ def run(request, tree):
         answer["sizes"].append(run_size(function, size, request["source"], numpy, lines, gate))
         if lines:
             answer["counters"]["python_lines"] = lines.result()
+        if gate:
+            answer["counters"]["bytes_let_through"] = {"value": gate.bytes_up, "line": 0}
         if answer["sizes"][-1]["fault"]:
             break
     sys.stdout.flush()

@@ -122,6 +122,11 @@ class File:
         own |= {each.id for each in ast.walk(function)
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         inner = {id(each.value) for each in ast.walk(function) if isinstance(each, ast.Attribute)}
+        for part in (*function.args.defaults, *function.args.kw_defaults, function.returns,
+                     *(each.annotation for each in ast.walk(function) if isinstance(each, ast.arg))):
+            for each in ast.walk(part) if part else []:  # Python runs these
+                if isinstance(each, (ast.Call, ast.comprehension)):
+                    raise Refused(each, "a default is a number, and a type is a name: the file is not run")
         for each in ast.walk(function):
             if isinstance(each, STATEMENTS) or (each is not function and
                                                 isinstance(each, ast.FunctionDef)):

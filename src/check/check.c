@@ -22,7 +22,7 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
-    check->traits = check_traits(launch, &check->has_narrow);
+    check->traits = check_traits(launch, check->owners, &check->has_narrow);
     check_ops_launch_begins(check);
     check_order_begin(check);
     if (check_products_begin(check, launch))

@@ -392,11 +392,12 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
     8 /* a plain read, before an atomic of the same function does it properly */
 #define CHECK_TRAIT_RACED 16  /* it read what another thread writes, in no order */
 #define CHECK_TRAIT_NARROW 32 /* strong, but only for its block */
+#define CHECK_TRAIT_PLAIN 64  /* volatile or relaxed, of an array: no flag; in exercises */
 /* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
 /* An atomic that may be done twice without harm: min, max, and, or, exch. */
 bool check_is_idempotent(const struct ptx_inst *ptx);
-uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
+uint8_t *check_traits(const struct simt_launch_state *launch, bool strict, bool *has_narrow);
 
 /* race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,

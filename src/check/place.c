@@ -267,11 +267,12 @@ void check_shared_variables(struct check *check)
     free(writers.of);
 }
 
-/* A single volatile word is a flag; an array is a reduction from before sm_70. */
-static bool is_volatile_array(const struct simt_code *code, struct writers *writers,
-                              const struct ptx_inst *ptx)
+/* Of an element of an array, not of a single word, which may be a flag. */
+static bool is_of_array(const struct simt_code *code, struct writers *writers,
+                        const struct ptx_inst *ptx)
 {
-    if ((ptx->op != PTX_OP_LD && ptx->op != PTX_OP_ST) || !ptx_has(ptx, PTX_MOD_VOLATILE))
+    if (ptx->op != PTX_OP_LD && ptx->op != PTX_OP_ST && ptx->op != PTX_OP_LD_SYNC &&
+        ptx->op != PTX_OP_ST_SYNC)
         return false;
     const struct ptx_function *function = owner_of(code, ptx);
     const struct ptx_operand *address = address_operand(ptx);
@@ -286,7 +287,7 @@ static bool is_narrow(const struct ptx_inst *ptx, const struct simt_launch *laun
     return ptx_has(ptx, PTX_MOD_CTA) || (alone && ptx_has(ptx, PTX_MOD_CLUSTER));
 }
 
-uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
+uint8_t *check_traits(const struct simt_launch_state *launch, bool strict, bool *has_narrow)
 {
     const struct simt_code *code = launch->code;
     const struct ptx_module *module = launch->kernel->ptx->module;
@@ -311,8 +312,11 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
             traits[i] |= CHECK_TRAIT_NARROW;
             *has_narrow = true;
         }
-        if (is_volatile_array(code, &writers, ptx))
-            traits[i] |= CHECK_TRAIT_VOLATILE;
+        bool is_volatile = ptx_has(ptx, PTX_MOD_VOLATILE);
+        if ((is_volatile || (strict && ptx_has(ptx, PTX_MOD_RELAXED))) &&
+            is_of_array(code, &writers, ptx))
+            traits[i] |=
+                (is_volatile ? CHECK_TRAIT_VOLATILE : 0) | (strict ? CHECK_TRAIT_PLAIN : 0);
         if (loc && loc->file < module->file_count && toolkit[loc->file])
             traits[i] |= CHECK_TRAIT_LIBRARY;
     }

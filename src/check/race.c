@@ -566,8 +566,9 @@ void check_race_access(struct check *check, const struct watch_access *access, u
     struct check_warp *warp = &block->warps[w->index];
     if (!warp->segment)
         check_order_open_segment(check, block, w->index);
-    bool is_strong =
-        access->what->is_ordered || check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
+    uint8_t traits = check->traits[access->number];
+    bool is_strong = (access->what->is_ordered && !(traits & CHECK_TRAIT_PLAIN)) ||
+                     traits & CHECK_TRAIT_FEEDS_CAS;
     bool is_bulk = access->what->kind == WATCH_BULK && check_bulk_is(access->in->ptx);
     bool reduces = is_bulk && access->is_read && access->is_write;
     struct visit visit = {
@@ -584,10 +585,9 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         .grid_warp = block->first_warp + w->index,
         .passed_on = check->passed_on,
         .history = access->space == PTX_SPACE_SHARED ? UINT32_MAX : check->history,
-        .is_narrow = check->traits[access->number] & CHECK_TRAIT_NARROW,
+        .is_narrow = traits & CHECK_TRAIT_NARROW,
         .is_constant = access->in->ptx->op == PTX_OP_LD_NC || access->in->ptx->op == PTX_OP_LDU,
-        .is_volatile = access->space == PTX_SPACE_SHARED &&
-                       check->traits[access->number] & CHECK_TRAIT_VOLATILE};
+        .is_volatile = access->space == PTX_SPACE_SHARED && traits & CHECK_TRAIT_VOLATILE};
     warp->last_access = access->number;
     check->serial++;
     if (access->space == PTX_SPACE_SHARED)

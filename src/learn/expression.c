@@ -447,7 +447,8 @@ static double element(const struct expression *expression, struct expression_sta
         at = at * array->extent[i] + (size_t)index;
     }
     note_seen(state, (struct expression_seen){expression->which, at});
-    return zoo_get(array->type, array->data, at);
+    return array->compute ? array->compute(state, expression->which, at)
+                          : zoo_get(array->type, array->data, at);
 }
 
 /* An element along a variable of a sum: where it is now, and how far the next one is. */
@@ -460,7 +461,7 @@ struct run {
 static bool find_run(const struct expression *element, unsigned variable, double end,
                      const struct expression_state *state, struct run *run)
 {
-    if (element->kind != ELEMENT)
+    if (element->kind != ELEMENT || state->array[element->which].compute)
         return false;
     *run = (struct run){&state->array[element->which], 0, 0};
     for (unsigned i = 0; i < element->count; i++) {

@@ -24,6 +24,7 @@ enum {
 };
 
 struct expression;
+struct expression_rule;
 
 /* What a formula may name. */
 struct expression_names {
@@ -35,10 +36,17 @@ struct expression_names {
 };
 
 /* What the names stand for. */
+struct expression_state;
 struct expression_array {
     enum zoo_type type;
     const void *data;
     size_t extent[EXPRESSION_RANK];
+    double (*compute)(struct expression_state *state, unsigned array, size_t at); /* or NULL */
+    /* For compute: */
+    const struct expression_rule *rule;
+    unsigned rank;
+    double last;
+    size_t last_at; /* plus 1; 0: none yet */
 };
 struct expression_state {
     double variable[EXPRESSION_VARIABLES];

@@ -423,7 +423,15 @@ static void run_large(struct job *job)
     if (!exercise->problem.large ||
         (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
         return;
-    double yours = large_run(job->grader, exercise, job->folder, &verdict->totals);
+    char *wrong = NULL;
+    double yours = large_run(job->grader, exercise, job->folder, &verdict->totals, &wrong);
+    if (wrong) {
+        verdict->stage = LEARN_PASSED; /* a wrong result says more than a limit */
+        verdict_add_message(verdict, 0, "%s", wrong);
+        verdict_stop(verdict, LEARN_WRONG, 0);
+        free(wrong);
+        return;
+    }
     if (yours == LARGE_IDLE) {
         verdict_add_message(verdict, 0,
                             "for %s it does not write its results: the size whose time is modelled "

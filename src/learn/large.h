@@ -12,9 +12,10 @@
 #define LARGE_UNKNOWN (-2.0)
 
 /* The time in microseconds of folder/kernel.ptx; 0 if it takes so long that it was stopped. What
- * the large size costs goes into *totals. */
+ * the large size costs goes into *totals, and a malloc'd sentence into *wrong if a result is wrong,
+ * else NULL. */
 double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
-                 const char *folder, struct learn_totals *totals);
+                 const char *folder, struct learn_totals *totals, char **wrong);
 
 /* FLOPs or bytes of the large size, as the lesson's "work" says; 0 if it does not. */
 double large_work(const struct learn_exercise *exercise);

@@ -101,6 +101,7 @@ struct learn_totals {
     double lanes;    /* that work on average, of 32 */
     double warps;    /* of the launch */
     double passes;   /* through shared memory, without bank conflicts */
+    double sectors;  /* of global memory: loads and stores */
     double large_us; /* modelled, for the large size; 0 if there is none or it takes too long */
     double large_instructions, large_requests; /* there, of all warps */
 };

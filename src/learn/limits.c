@@ -39,6 +39,11 @@ static int find_counter(const char *name)
     return -1;
 }
 
+bool limits_is_ratio(const char *counter)
+{
+    return find_ratio(counter) != NULL;
+}
+
 bool limits_knows(const char *counter)
 {
     return find_ratio(counter) || find_counter(counter) >= 0;

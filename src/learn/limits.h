@@ -9,6 +9,7 @@
 
 /* Is this a counter of gpu/counters.def, or one of the ratios in limits.c? */
 bool limits_knows(const char *counter);
+bool limits_is_ratio(const char *counter);
 
 struct limits_result {
     double value;

@@ -1,12 +1,11 @@
 /*
  * problem.c: data, reference, launch and comparison of one size of an exercise; see problem.h.
- *
- * Inputs of a lesson's own problem are quarters between -8 and 8: a person can check them by hand,
- * and sums and products of them are exact in f32, so that a right kernel is right to the last bit.
  */
 #include "learn/problem.h"
 
 #include "learn/compile.h"
+#include "learn/problem_parts.h"
+#include "learn/values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,18 +15,18 @@
 
 /* Data ------------------------------------------------------------------------------------------*/
 
-static struct expression_state state_of(const struct learn_problem *problem, unsigned size)
+struct expression_state problem_state(const struct learn_problem *problem, unsigned size)
 {
     struct expression_state state = {0};
     memcpy(state.variable, problem->value[size], sizeof state.variable);
     return state;
 }
 
-static bool extents_of(const struct learn_problem *problem, unsigned size, unsigned buffer,
-                       size_t extent[EXPRESSION_RANK], size_t *count, char **message)
+bool problem_extents(const struct learn_problem *problem, unsigned size, unsigned buffer,
+                     size_t extent[EXPRESSION_RANK], size_t *count, char **message)
 {
     const struct learn_buffer *of = &problem->buffer[buffer];
-    struct expression_state state = state_of(problem, size);
+    struct expression_state state = problem_state(problem, size);
     *count = 1;
     for (unsigned i = 0; i < of->rank; i++) {
         double value = expression_eval(of->extent[i], &state);
@@ -43,107 +42,6 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
     return true;
 }
 
-/* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
- * Drawn ones are mostly small, so that the few larger ones, one of `rare`, count wherever they are,
- * and an eighth of them are zeros, 32 in a row. */
-enum { RUN = 32, RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
-static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
-{
-    uint64_t random = zoo_random(seed, stream, i);
-    double value = (double)(random % 64) - 32;
-    if (seed == LESSON_LISTED_SEED)
-        return value;
-    if (zoo_random(~seed, stream, i / RUN) % RUNS_OF_ZEROS == 0)
-        return 0;
-    return (random >> 32) % rare == 0 ? value : (double)(random % 16) - 8;
-}
-
-/* Quarters between -8 and 8 fit a kernel that counts in whole quarters, keeps its sums in 16 bits
- * or looks results up in a table of 64. So drawn values are changed, by what the reference allows:
- *
- * FINE: results are rounded, and compared with a tolerance; or the lesson asks for it. Each number
- * but 0 becomes a little larger, and no two are alike.
- *
- * LOW and LOUD: sums and products alone, which are exact in f32 in every order and have to stay so.
- * LOW: a quarter of the rows lie below -8, so that nothing can be taken for a lower bound.
- * LOUD: one input of the measured size, and the next one of the drawn size near it. An eighth of
- * its numbers have one bit more than f16 and TF32 hold, and the rest of a sum is lost beside them
- * unless f32 keeps it. All of them are scaled by a power of two: a quarter is no unit there. */
-enum change { UNCHANGED, FINE, LOW, LOUD };
-#define ROUGH_TOLERANCE 2e-6
-
-static unsigned loud_bits(enum zoo_type type)
-{
-    return type == ZOO_F32 || type == ZOO_F64 ? 12
-           : type == ZOO_F16                  ? 11
-           : type == ZOO_BF16                 ? 8
-                                              : 0;
-}
-
-static enum change change_of(const struct learn_problem *problem, unsigned size, unsigned buffer)
-{
-    unsigned inputs = 0, before = 0;
-    if (problem->seed[size] == LESSON_LISTED_SEED || problem->buffer[buffer].role == ZOO_OUT)
-        return UNCHANGED;
-    if (!problem->is_exact)
-        return (problem->tolerance > ROUGH_TOLERANCE || problem->buffer[buffer].is_fine) &&
-                       problem->buffer[buffer].type == ZOO_F32
-                   ? FINE
-                   : UNCHANGED;
-    for (unsigned i = 0; i < problem->buffer_count; i++) {
-        bool is_one = problem->buffer[i].role != ZOO_OUT && loud_bits(problem->buffer[i].type);
-        inputs += is_one;
-        before += is_one && i < buffer;
-    }
-    if (!loud_bits(problem->buffer[buffer].type) || size >= problem->first_far)
-        return UNCHANGED; /* sums are long there, and have to stay exact */
-    bool may_be = size == problem->measured || size == problem->listed;
-    return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
-}
-
-static double changed(enum change how, enum zoo_type type, uint64_t seed, unsigned stream,
-                      size_t row, size_t i, double quarters)
-{
-    uint64_t random = zoo_random(seed ^ 0x10d, stream, i);
-    if (how == FINE && quarters != 0)
-        return quarters + (double)(random % 4096) / 16384;
-    if (how == LOW && zoo_random(seed ^ 0x10e, stream, i / row) % LOW_ROWS == 0)
-        return quarters - 64;
-    if (how != LOUD)
-        return quarters;
-    uint64_t half = (uint64_t)1 << (loud_bits(type) - 1);
-    uint64_t odd = (half + random / 16 % half) | 1; /* every bit counts */
-    double value = (double)odd;
-    return (random % 8 ? quarters : random / 8 % 2 ? -value : value) / (double)(2u << seed / 8 % 6);
-}
-
-/* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others
- * are from 0 to 63, or from -32 to 31. */
-static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i)
-{
-    bool is_byte = type == ZOO_U8 || type == ZOO_S8,
-         is_unsigned = type == ZOO_U32 || type == ZOO_U8;
-    unsigned values = is_byte && seed != LESSON_LISTED_SEED ? 256 : 64;
-    double value = (double)(zoo_random(seed, stream, i) % values);
-    return is_unsigned ? value : value - (double)values / 2;
-}
-
-static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, enum change how,
-                 size_t row, void *data, size_t count)
-{
-    enum zoo_type type = buffer->type;
-    bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
-                    type == ZOO_E4M3 || type == ZOO_E5M2;
-    size_t rare =
-        row / 2 > RARE ? row / 2 : RARE; /* in a long row a few, which may be at its end */
-    for (size_t i = 0; i < count; i++) {
-        double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
-        if (is_float && how != UNCHANGED)
-            value = changed(how, type, seed, stream, row, i, value);
-        zoo_put(type, data, i, is_float ? value / 4 * buffer->times : value);
-    }
-}
-
 static bool allocate(struct zoo_instance *instance, unsigned i)
 {
     struct zoo_buffer *buffer = &instance->buffer[i];
@@ -157,9 +55,8 @@ static bool allocate(struct zoo_instance *instance, unsigned i)
     return instance->host[i] && expected->value && expected->bound;
 }
 
-/* The rule's value at one element; at counts through all extents. */
-static double evaluate(const struct expression_rule *rule, unsigned rank,
-                       struct expression_state *state, size_t at)
+double problem_evaluate(const struct expression_rule *rule, unsigned rank,
+                        struct expression_state *state, size_t at)
 {
     const size_t *extent = state->array[rule->array].extent;
     state->seen_count = 0;
@@ -178,7 +75,7 @@ static double *compute_step(const struct learn_problem *problem, unsigned array,
     double *value = lk_alloc((count + 1) * sizeof *value);
     const struct expression_rule *rule = &problem->step[array - problem->buffer_count];
     for (size_t i = 0; i < count; i++)
-        value[i] = state->error ? 0 : evaluate(rule, problem->buffer[array].rank, state, i);
+        value[i] = state->error ? 0 : problem_evaluate(rule, problem->buffer[array].rank, state, i);
     return value;
 }
 
@@ -208,10 +105,10 @@ static bool make_state(const struct learn_problem *problem, unsigned size,
                        char **message)
 {
     size_t count;
-    *state = state_of(problem, size);
+    *state = problem_state(problem, size);
     for (unsigned b = 0; b < problem->buffer_count + problem->step_count; b++) {
         struct expression_array *array = &state->array[b];
-        if (!extents_of(problem, size, b, array->extent, &count, message)) {
+        if (!problem_extents(problem, size, b, array->extent, &count, message)) {
             free_state(problem, state);
             return false;
         }
@@ -235,7 +132,7 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
         const struct expression_rule *rule = &problem->rule[r];
         struct zoo_expected *expected = &instance->expected[rule->array];
         for (size_t i = 0; i < expected->count && !state.error; i++) {
-            double value = evaluate(rule, problem->buffer[rule->array].rank, &state, i);
+            double value = problem_evaluate(rule, problem->buffer[rule->array].rank, &state, i);
             expected->value[i] = value;
             expected->bound[i] = problem->tolerance * fmax(problem->floor, fabs(value));
         }
@@ -255,7 +152,7 @@ bool problem_shape(const struct learn_problem *problem, unsigned size, struct zo
     }
     for (unsigned i = 0; i < problem->buffer_count; i++) {
         size_t extent[EXPRESSION_RANK], count;
-        if (!extents_of(problem, size, i, extent, &count, message))
+        if (!problem_extents(problem, size, i, extent, &count, message))
             return false;
         shape[i] = (struct zoo_buffer){problem->buffer[i].name, problem->buffer[i].role,
                                        problem->buffer[i].type, count};
@@ -272,7 +169,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
     for (unsigned i = 0; i < problem->buffer_count; i++) {
         struct zoo_buffer *buffer = &instance->buffer[i];
         size_t extent[EXPRESSION_RANK], count;
-        if (!extents_of(problem, size, i, extent, &count, message))
+        if (!problem_extents(problem, size, i, extent, &count, message))
             goto failed;
         *buffer = (struct zoo_buffer){problem->buffer[i].name, problem->buffer[i].role,
                                       problem->buffer[i].type, count};
@@ -281,9 +178,9 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             *message = lk_format("%s: too little memory here", problem->size[size]);
             goto failed;
         }
-        fill(&problem->buffer[i], problem->seed[size], i, change_of(problem, size, i),
-             problem->buffer[i].rank > 1 ? extent[problem->buffer[i].rank - 1] : RUN,
-             instance->host[i], count);
+        values_fill(&problem->buffer[i], problem->seed[size], i, values_change(problem, size, i),
+                    problem->buffer[i].rank > 1 ? extent[problem->buffer[i].rank - 1] : VALUES_RUN,
+                    instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;
@@ -315,7 +212,7 @@ static bool make_map(const struct lk_driver *cuda, const struct learn_problem *p
 {
     enum zoo_type type = problem->buffer[argument->buffer].type;
     size_t extent[EXPRESSION_RANK], count;
-    if (!extents_of(problem, size, argument->buffer, extent, &count, message))
+    if (!problem_extents(problem, size, argument->buffer, extent, &count, message))
         return false;
     cuuint64_t dim[2] = {extent[1], extent[0]}, pitch[1] = {zoo_type_bytes[type] * extent[1]};
     cuuint32_t box[2] = {argument->box[1], argument->box[0]}, step[2] = {1, 1};
@@ -360,7 +257,7 @@ bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *e
                     unsigned size, const struct compile_launch *own, const CUdeviceptr *buffers,
                     struct problem_launch *launch, char **message)
 {
-    struct expression_state state = state_of(&exercise->problem, size);
+    struct expression_state state = problem_state(&exercise->problem, size);
     bool fine = true;
     *launch = (struct problem_launch){.cluster = exercise->cluster};
     for (unsigned i = 0; own && i < exercise->constant_count; i++)
@@ -421,8 +318,8 @@ CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
 
 /* Comparison ------------------------------------------------------------------------------------*/
 
-static void print_place(const struct learn_buffer *buffer, const size_t *extent, size_t at,
-                        struct lk_buf *text)
+void problem_print_place(const struct learn_buffer *buffer, const size_t *extent, size_t at,
+                         struct lk_buf *text)
 {
     size_t index[EXPRESSION_RANK] = {at};
     unsigned rank = buffer->rank ? buffer->rank : 1;
@@ -439,12 +336,12 @@ static bool is_unwritten(enum zoo_type type, const void *data, size_t index)
 {
     const unsigned char *bytes = (const unsigned char *)data + index * zoo_type_bytes[type];
     for (unsigned i = 0; i < zoo_type_bytes[type]; i++)
-        if (bytes[i] != 0xff)
+        if (bytes[i] != bytes[0])
             return false;
-    return true;
+    return bytes[0] == 0xff || bytes[0] == PROBLEM_DRAWN_FILL;
 }
 
-static bool agrees(double value, double expected, double bound)
+bool problem_agrees(double value, double expected, double bound)
 {
     if (isnan(expected))
         return isnan(value);
@@ -466,11 +363,12 @@ static void print_inputs(const struct learn_problem *problem, unsigned size,
     }
     for (unsigned r = 0; r < problem->rule_count; r++)
         if (problem->rule[r].array == output)
-            evaluate(&problem->rule[r], problem->buffer[output].rank, &state, at);
+            problem_evaluate(&problem->rule[r], problem->buffer[output].rank, &state, at);
     for (unsigned i = 0; i < state.seen_count; i++) {
         unsigned input = state.seen[i].array;
         lk_buf_printf(text, i ? ", " : " from ");
-        print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at, text);
+        problem_print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at,
+                            text);
         lk_buf_printf(text, " = %.9g",
                       zoo_get(state.array[input].type, state.array[input].data, state.seen[i].at));
     }
@@ -488,15 +386,16 @@ static bool verify_output(const struct learn_problem *problem, unsigned size,
     size_t wrong = 0, first = 0, extent[EXPRESSION_RANK] = {0}, count;
     char *message = NULL;
     for (size_t i = 0; i < expected->count; i++)
-        if (!agrees(zoo_get(buffer->type, data, i), expected->value[i], expected->bound[i]) &&
+        if (!problem_agrees(zoo_get(buffer->type, data, i), expected->value[i],
+                            expected->bound[i]) &&
             wrong++ == 0)
             first = i;
     if (!wrong)
         return true;
     if (!problem->family)
-        extents_of(problem, size, output, extent, &count, &message);
+        problem_extents(problem, size, output, extent, &count, &message);
     lk_buf_printf(text, "wrong result for %s: ", problem->size[size]);
-    print_place(&problem->buffer[output], extent, first, text);
+    problem_print_place(&problem->buffer[output], extent, first, text);
     lk_buf_printf(text, " must be %.9g", expected->value[first]);
     print_inputs(problem, size, instance, output, first, text);
     if (buffer->role == ZOO_OUT && is_unwritten(buffer->type, data, first))

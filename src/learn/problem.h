@@ -16,6 +16,13 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
 bool problem_shape(const struct learn_problem *problem, unsigned size, struct zoo_buffer *shape,
                    char **message);
 
+/* A byte of outputs of drawn sizes before the launch; 0xff elsewhere. */
+#define PROBLEM_DRAWN_FILL 75
+
+/* Values of a buffer of the large size, whose reference nobody computes. */
+void problem_fill(const struct learn_problem *problem, unsigned size, unsigned buffer, size_t count,
+                  void *data);
+
 /* What a kernel in Python brings itself; NULL for others. */
 struct compile_launch;
 
@@ -49,6 +56,11 @@ unsigned problem_argument_bytes(const struct learn_argument *argument);
  * wrong element, what went into it, what was expected, and how many are wrong. */
 bool problem_verify(const struct learn_problem *problem, unsigned size,
                     const struct zoo_instance *instance, void *const *result, struct lk_buf *text);
+
+/* The same for a sample of what was written: elements that are not bytes of 0xff, or not as
+ * problem_fill left them. result[i] is the content of buffer i. Not for problems of a family. */
+bool problem_verify_some(const struct learn_problem *problem, unsigned size, void *const *result,
+                         struct lk_buf *text);
 
 /* How long a launch takes, in microseconds; measure.c. For a real GPU: what a simulated one takes
  * is modelled. */

@@ -4,8 +4,10 @@
 #include "learn/totals.h"
 
 #include "base/buf.h"
+#include "learn/limits.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const totals_names[LEARN_TOTALS] = {
@@ -31,6 +33,7 @@ static const struct {
  * more requests it may have. */
 #define UNEVEN 1.5
 #define UNEVEN_REQUESTS 1.4
+#define EVEN 1.2 /* the busiest warp, as multiple of the mean */
 /* Of the passes through shared memory, the part that bank conflicts may add without being looked
  * at. */
 #define FEW_CONFLICTS 0.25
@@ -54,6 +57,7 @@ struct learn_totals totals_of(const struct profile_launch *launch)
         (double)(c->global_red_requests + c->global_atom_requests + c->shared_atom_instructions);
     totals.value[LEARN_TOTAL_busiest_requests] = (double)c->busiest_requests;
     totals.value[LEARN_TOTAL_bank_conflicts] = (double)c->shared_conflicts;
+    totals.sectors = (double)(c->global_load_sectors + c->global_store_sectors);
     totals.warps = warps_of(launch);
     totals.passes = (double)c->shared_wavefronts_ideal;
     totals.lanes =
@@ -161,11 +165,16 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
                          "warps leave their part to others. Give every thread its own part.",
                          mine->value[LEARN_TOTAL_busiest_requests],
                          mine->value[LEARN_TOTAL_requests] / fmax(1, warps));
-    if (longest > UNEVEN * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
-        return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
-                         "not spread over all threads.",
-                         longest / best->value[LEARN_TOTAL_longest_warp]);
-    return NULL;
+    double best_longest = best->value[LEARN_TOTAL_longest_warp];
+    if (best_longest <= 0 || longest <= UNEVEN * best_longest)
+        return NULL;
+    if (longest * warps < EVEN * all)
+        return lk_format("Every warp does %.3g times the solution's work: is something done twice, "
+                         "or thrown away?",
+                         longest / best_longest);
+    return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
+                     "not spread over all threads.",
+                     longest / best_longest);
 }
 
 static void refuse(const struct learn_exercise *exercise, const struct profile_launch *launch,
@@ -221,6 +230,44 @@ static double special_case(const struct learn_problem *problem, unsigned size)
     return SPECIAL_CASE;
 }
 
+static void refuse_special(const struct learn_problem *problem, unsigned size, const char *what,
+                           const char *here, struct learn_verdict *verdict)
+{
+    verdict_add_message(verdict, 0,
+                        "for %s %s, for the larger %s %s: the size that is measured is a special "
+                        "case here",
+                        problem->size[size], what, problem->size[problem->measured], here);
+    verdict_stop(verdict, LEARN_LIMIT, 0);
+}
+
+/* Ratios do not grow with the size: those of the smaller size are a little over the limit at most,
+ * where rows begin in the middle of a sector. */
+static void check_special_ratios(const struct learn_exercise *exercise,
+                                 const struct profile_launch *drawn, struct learn_verdict *verdict)
+{
+    const struct learn_problem *problem = &exercise->problem;
+    for (unsigned i = 0; i < exercise->limit_count && verdict->stage == LEARN_PASSED; i++) {
+        const struct learn_limit *limit = &exercise->limit[i];
+        struct expression_state state = {0};
+        struct lk_buf text = {0};
+        memcpy(state.variable, problem->value[problem->measured], sizeof state.variable);
+        double most = SPECIAL_CASE * expression_eval(limit->most, &state);
+        if (limits_is_ratio(limit->counter) &&
+            !limits_check(drawn, limit->counter, most, &text).kept)
+            refuse_special(problem, drawn->number, text.data, "that is not so", verdict);
+        lk_buf_free(&text);
+    }
+}
+
+/* Elsewhere, tiles that are only partly filled may have conflicts that whole ones have not. */
+static bool limits_conflicts(const struct learn_exercise *exercise)
+{
+    for (unsigned i = 0; i < exercise->limit_count; i++)
+        if (strcmp(exercise->limit[i].counter, "shared_conflicts") == 0)
+            return true;
+    return false;
+}
+
 /* A size that is smaller cannot cost much more, unless the measured one is special. */
 static void check_special(const struct learn_exercise *exercise, const struct learn_totals *mine,
                           const struct profile_launch *drawn, struct learn_verdict *verdict)
@@ -229,23 +276,35 @@ static void check_special(const struct learn_exercise *exercise, const struct le
     struct learn_totals there = totals_of(drawn);
     if (drawn->fault || drawn->number >= problem->size_count || !is_smaller(problem, drawn->number))
         return;
-    static const enum learn_total compared[] = {LEARN_TOTAL_warp_instructions,
-                                                LEARN_TOTAL_longest_warp, LEARN_TOTAL_requests,
-                                                LEARN_TOTAL_atomics};
+    const struct {
+        const char *words;
+        double there, here, slack;
+        bool counts;
+    } compared[] = {
+#define OF(total)                                                                                  \
+    {infos[LEARN_TOTAL_##total].words, there.value[LEARN_TOTAL_##total],                           \
+     mine->value[LEARN_TOTAL_##total], 2 * infos[LEARN_TOTAL_##total].slack,                       \
+     exercise->total_most[LEARN_TOTAL_##total] > 0}
+        OF(warp_instructions),
+        OF(longest_warp),
+        OF(requests),
+        OF(atomics),
+#undef OF
+        {infos[LEARN_TOTAL_bank_conflicts].words, there.value[LEARN_TOTAL_bank_conflicts],
+         mine->value[LEARN_TOTAL_bank_conflicts], FEW_CONFLICTS * mine->passes,
+         limits_conflicts(exercise)},
+        {"sectors of global memory", there.sectors, mine->sectors, 64, true}};
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
-        enum learn_total total = compared[i];
-        double most =
-            special_case(problem, drawn->number) * mine->value[total] + 2 * infos[total].slack;
-        if (exercise->total_most[total] == 0 || there.value[total] <= most)
+        char what[128], here[32];
+        double most = special_case(problem, drawn->number) * compared[i].here + compared[i].slack;
+        if (!compared[i].counts || compared[i].there <= most)
             continue;
-        verdict_add_message(verdict, 0,
-                            "for %s it takes %.6g %s, for the larger %s only %.6g: the size that "
-                            "is measured is a special case here",
-                            problem->size[drawn->number], there.value[total], infos[total].words,
-                            problem->size[problem->measured], mine->value[total]);
-        verdict_stop(verdict, LEARN_LIMIT, 0);
+        snprintf(what, sizeof what, "it takes %.6g %s", compared[i].there, compared[i].words);
+        snprintf(here, sizeof here, "only %.6g", compared[i].here);
+        refuse_special(problem, drawn->number, what, here, verdict);
         return;
     }
+    check_special_ratios(exercise, drawn, verdict);
 }
 
 void totals_check(const struct learn_exercise *exercise, const struct profile *profile,
@@ -281,9 +340,8 @@ void totals_check(const struct learn_exercise *exercise, const struct profile *p
         check_special(exercise, &mine, profile->launches[i], verdict);
 }
 
-/* Nobody compares the results of the large size. But its work grows with the measured size's as the
- * solution's does: a kernel that has much less to do there, by its size or by its data, which are
- * zeros, leaves it out. */
+/* Of the results of the large size only a few are compared. But its work grows with the measured
+ * size's as the solution's does: a kernel that has much less to do there leaves it out. */
 static bool is_left_out(const struct learn_exercise *exercise, struct learn_verdict *verdict)
 {
     const struct learn_totals *best = &exercise->best, *mine = &verdict->totals;

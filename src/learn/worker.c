@@ -168,6 +168,21 @@ static void measure(const struct problem_timed *timed, json_t *row)
         json_object_set_new(row, "fault", json_string(words_of(status, timed->run->call.device)));
 }
 
+/* Outputs hold bytes of 0xff at first (zoo_run_reset), in drawn sizes others: a kernel that goes by
+ * what it finds there fails. */
+static CUresult fill_outputs(const struct learn_problem *problem, unsigned size,
+                             struct zoo_run *run)
+{
+    CUresult status = zoo_run_reset(run);
+    const struct zoo_instance *instance = run->instance;
+    for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++)
+        if (size >= problem->listed && instance->buffer[i].role == ZOO_OUT &&
+            instance->buffer[i].count)
+            status = run->call.device->cuda->cuMemsetD8_v2(run->call.buffer[i], PROBLEM_DRAWN_FILL,
+                                                           zoo_buffer_bytes(&instance->buffer[i]));
+    return status;
+}
+
 /* One size: launch and compare. False if nothing more can be run. */
 static bool run_size(const struct learn_exercise *exercise, unsigned size, struct loaded *loaded,
                      json_t *sizes, char **message)
@@ -189,7 +204,7 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size, struc
     if (!problem_launch(device->cuda, exercise, size, loaded->own, run.call.buffer, &launch,
                         message))
         goto close_run;
-    CUresult status = zoo_run_reset(&run);
+    CUresult status = fill_outputs(&exercise->problem, size, &run);
     if (status == CUDA_SUCCESS)
         status = give_scratch(exercise, loaded, &launch);
     if (status == CUDA_SUCCESS)
@@ -217,19 +232,39 @@ free_instance:
     return goes_on;
 }
 
-/* The large size, of which only the time is asked: memory is as fresh as it comes, nothing is
- * computed beforehand and nothing compared. */
-static void run_large(const struct learn_exercise *exercise, struct loaded *loaded, char **message)
+/* Managed memory can be read and written from here. */
+static CUresult fill_large(const struct learn_problem *problem, const struct zoo_buffer *shape,
+                           struct zoo_device *device, CUdeviceptr *buffer)
 {
+    CUresult status = CUDA_SUCCESS;
+    for (unsigned i = 0; i < problem->buffer_count && status == CUDA_SUCCESS; i++) {
+        size_t bytes = zoo_buffer_bytes(&shape[i]);
+        status = device->cuda->cuMemAllocManaged(&buffer[i], bytes + 16, CU_MEM_ATTACH_GLOBAL);
+        if (status != CUDA_SUCCESS)
+            break;
+        if (problem->buffer[i].role == ZOO_OUT)
+            memset((void *)(uintptr_t)buffer[i], 0xff, bytes);
+        else if (!problem->family)
+            problem_fill(problem, 0, i, shape[i].count, (void *)(uintptr_t)buffer[i]);
+    }
+    return status;
+}
+
+/* The large size, of which mainly the time is asked: no reference is computed for all of it, and of
+ * the blocks that were run a few results are compared. */
+static void run_large(const struct learn_exercise *exercise, struct loaded *loaded, json_t *sizes,
+                      char **message)
+{
+    const struct learn_problem *problem = &exercise->problem;
     struct zoo_device *device = loaded->device;
     struct zoo_buffer shape[ZOO_BUFFERS];
     CUdeviceptr buffer[ZOO_BUFFERS] = {0};
+    void *result[ZOO_BUFFERS] = {0};
     struct problem_launch launch;
-    CUresult status = CUDA_SUCCESS;
-    if (!problem_shape(&exercise->problem, 0, shape, message))
+    struct lk_buf wrong = {0};
+    if (!problem_shape(problem, 0, shape, message))
         return;
-    for (unsigned i = 0; i < exercise->problem.buffer_count && status == CUDA_SUCCESS; i++)
-        status = device->cuda->cuMemAlloc_v2(&buffer[i], zoo_buffer_bytes(&shape[i]) + 16);
+    CUresult status = fill_large(problem, shape, device, buffer);
     if (status == CUDA_SUCCESS &&
         problem_launch(device->cuda, exercise, 0, loaded->own, buffer, &launch, message)) {
         status = give_scratch(exercise, loaded, &launch);
@@ -240,6 +275,12 @@ static void run_large(const struct learn_exercise *exercise, struct loaded *load
     }
     if (status != CUDA_SUCCESS && !*message)
         *message = lk_format("%s", words_of(status, device));
+    for (unsigned i = 0; i < problem->buffer_count; i++)
+        result[i] = (void *)(uintptr_t)buffer[i];
+    if (!*message && !problem->family && !problem_verify_some(problem, 0, result, &wrong))
+        json_array_append_new(sizes,
+                              json_pack("{ss ss}", "size", problem->size[0], "wrong", wrong.data));
+    lk_buf_free(&wrong);
 }
 
 /* Has the checker found that threads write each other's elements? Then the sizes that follow would
@@ -309,7 +350,7 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx,
         !load_ragged(exercise, &loaded, message))
         return;
     if (exercise->problem.listed == 0) {
-        run_large(exercise, &loaded, message);
+        run_large(exercise, &loaded, sizes, message);
         return;
     }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)

@@ -14,7 +14,7 @@ struct studio_job {
     char *folder, *out, *log; /* its own place, and what it writes to */
 };
 
-enum { JOB_WORDS = 15 };
+enum { JOB_WORDS = 17 };
 enum job_end { JOB_ENDED, JOB_SUPERSEDED, JOB_FAILED };
 /* Fills in the command, JOB_WORDS at most; job->folder is known by then. */
 typedef void job_words(const void *context, const struct studio_job *job, const char **words);

@@ -200,8 +200,7 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
     char *message = NULL;
     bool math;
     if (!lesson) {
-        reply_refusal(reply, 404, "There is no lesson '%s'. The course begins at /.",
-                      request->rest);
+        reply_refusal(reply, 404, "There is no lesson '%s'.", request->rest);
         return;
     }
     bool is_site = request->studio->is_site;

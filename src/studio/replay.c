@@ -37,9 +37,16 @@ static void replay_words(const void *context, const struct studio_job *job, cons
     char *place = NULL;
     unsigned count = 0;
     order->file = lk_format("%s/replay.json", job->folder);
-    const char *const list[] = {
-        order->studio->options.grader.self, "profile",  order->name, "--json", "--gpu",
-        order->studio->options.grader.gpu,  "--replay", order->file};
+    const char *const list[] = {order->studio->options.grader.self,
+                                "profile",
+                                order->name,
+                                "--json",
+                                "--gpu",
+                                order->studio->options.grader.gpu,
+                                "--replay",
+                                order->file,
+                                "--replay-events",
+                                "30000"}; /* all of replays.def */
     _Static_assert(sizeof list / sizeof *list + PARAMETERS <= JOB_WORDS, "JOB_WORDS");
     memcpy(words, list, sizeof list);
     words += sizeof list / sizeof *list;

@@ -80,6 +80,5 @@ void studio_route(struct studio_request *request, struct studio_reply *reply)
                     known ? "this path needs another method" : "there is nothing here");
     else
         reply_refusal(reply, known ? 405 : 404,
-                      known ? "This page needs another method."
-                            : "There is no such page. The course begins at /.");
+                      known ? "This page needs another method." : "There is no such page.");
 }

@@ -14,7 +14,8 @@ template <int U> __device__ float dot(const float *a, const float *b, int n, int
 }
 __global__ void matmul(const float *a, const float *b, float *c, int m, int n, int k)
 {
-    unsigned col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    unsigned col = blockIdx.x * blockDim.x + threadIdx.x,
+             row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < (unsigned)m && col < (unsigned)n)
         c[row * n + col] = dot<4>(a + row * k, b + col, n, k);
 }

@@ -1,0 +1,123 @@
+/*
+ * values.c: the numbers in an exercise's inputs; see values.h.
+ */
+#include "learn/values.h"
+
+#include "learn/problem.h"
+
+#include <string.h>
+
+/* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
+ * Drawn ones are mostly small, so that the few larger ones, one of `rare`, count wherever they are,
+ * and an eighth of them are zeros, 32 in a row. */
+enum { RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
+static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
+{
+    uint64_t random = zoo_random(seed, stream, i);
+    double value = (double)(random % 64) - 32;
+    if (seed == LESSON_LISTED_SEED)
+        return value;
+    if (zoo_random(~seed, stream, i / VALUES_RUN) % RUNS_OF_ZEROS == 0)
+        return 0;
+    return (random >> 32) % rare == 0 ? value : (double)(random % 16) - 8;
+}
+
+/* Quarters between -8 and 8 fit a kernel that counts in whole quarters, keeps its sums in 16 bits
+ * or looks results up in a table of 64. So drawn values are changed, by what the reference allows:
+ *
+ * FINE: results are rounded, and compared with a tolerance; or the lesson asks for it. Each number
+ * but 0 becomes a little larger, and no two are alike.
+ *
+ * LOW and LOUD: sums and products alone, which are exact in f32 in every order and have to stay so.
+ * LOW: a quarter of the rows lie below -8, so that nothing can be taken for a lower bound.
+ * LOUD: one input of the measured size, and the next one of the drawn size near it. An eighth of
+ * its numbers have one bit more than f16 and TF32 hold, and the rest of a sum is lost beside them
+ * unless f32 keeps it. All of them are scaled by a power of two: a quarter is no unit there. */
+#define ROUGH_TOLERANCE 2e-6
+
+static unsigned loud_bits(enum zoo_type type)
+{
+    return type == ZOO_F32 || type == ZOO_F64 ? 12
+           : type == ZOO_F16                  ? 11
+           : type == ZOO_BF16                 ? 8
+                                              : 0;
+}
+
+enum values_change values_change(const struct learn_problem *problem, unsigned size,
+                                 unsigned buffer)
+{
+    unsigned inputs = 0, before = 0;
+    if (problem->seed[size] == LESSON_LISTED_SEED || problem->buffer[buffer].role == ZOO_OUT)
+        return UNCHANGED;
+    if (!problem->is_exact)
+        return (problem->tolerance > ROUGH_TOLERANCE || problem->buffer[buffer].is_fine) &&
+                       problem->buffer[buffer].type == ZOO_F32
+                   ? FINE
+                   : UNCHANGED;
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        bool is_one = problem->buffer[i].role != ZOO_OUT && loud_bits(problem->buffer[i].type);
+        inputs += is_one;
+        before += is_one && i < buffer;
+    }
+    if (!loud_bits(problem->buffer[buffer].type) || size >= problem->first_far)
+        return UNCHANGED; /* sums are long there, and have to stay exact */
+    bool may_be = size == problem->measured || size == problem->listed;
+    return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
+}
+
+static double changed(enum values_change how, enum zoo_type type, uint64_t seed, unsigned stream,
+                      size_t row, size_t i, double quarters)
+{
+    uint64_t random = zoo_random(seed ^ 0x10d, stream, i);
+    if (how == FINE && quarters != 0)
+        return quarters + (double)(random % 4096) / 16384;
+    if (how == LOW && zoo_random(seed ^ 0x10e, stream, i / row) % LOW_ROWS == 0)
+        return quarters - 64;
+    if (how != LOUD)
+        return quarters;
+    uint64_t half = (uint64_t)1 << (loud_bits(type) - 1);
+    uint64_t odd = (half + random / 16 % half) | 1; /* every bit counts */
+    double value = (double)odd;
+    return (random % 8 ? quarters : random / 8 % 2 ? -value : value) / (double)(2u << seed / 8 % 6);
+}
+
+/* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others
+ * are from 0 to 63, or from -32 to 31. */
+static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i)
+{
+    bool is_byte = type == ZOO_U8 || type == ZOO_S8,
+         is_unsigned = type == ZOO_U32 || type == ZOO_U8;
+    unsigned values = is_byte && seed != LESSON_LISTED_SEED ? 256 : 64;
+    double value = (double)(zoo_random(seed, stream, i) % values);
+    return is_unsigned ? value : value - (double)values / 2;
+}
+
+void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream,
+                 enum values_change how, size_t row, void *data, size_t count)
+{
+    enum zoo_type type = buffer->type;
+    bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
+                    type == ZOO_E4M3 || type == ZOO_E5M2;
+    size_t rare =
+        row / 2 > RARE ? row / 2 : RARE; /* in a long row a few, which may be at its end */
+    for (size_t i = 0; i < count; i++) {
+        double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
+        if (is_float && how != UNCHANGED)
+            value = changed(how, type, seed, stream, row, i, value);
+        zoo_put(type, data, i, is_float ? value / 4 * buffer->times : value);
+    }
+}
+
+/* Numbers of a large buffer are the same ones again and again. A prime, so that rows differ. */
+#define PERIOD ((size_t)65521)
+
+void problem_fill(const struct learn_problem *problem, unsigned size, unsigned buffer, size_t count,
+                  void *data)
+{
+    const struct learn_buffer *of = &problem->buffer[buffer];
+    size_t bytes = zoo_type_bytes[of->type], filled = count < PERIOD ? count : PERIOD;
+    values_fill(of, problem->seed[size] + 1, buffer, UNCHANGED, VALUES_RUN, data, filled);
+    for (size_t at = filled; at < count; at += PERIOD)
+        memcpy((char *)data + at * bytes, data,
+               bytes * (count - at < PERIOD ? count - at : PERIOD));
+}

@@ -1,0 +1,9 @@
+# expect: [0-9]+ atomics; the solution has none
+import triton
+import triton.language as tl
+BLOCK = 1024
+@triton.jit
+def add(a, b, c, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    tl.atomic_xchg(c + i, tl.load(a + i, mask) + tl.load(b + i, mask), mask)
