@@ -127,7 +127,7 @@ if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cublasLt.h" ] || ! [ -e "$tool
 elif ! PATH=$PATH:/sbin ldconfig -p | grep -q libfftw3.so.3; then
     skip libraries "there is no FFTW; scripts/setup installs it"
 else
-    "$NVCC" "$here/libraries.cu" -lcublas -lcublasLt -lcusolver -lcurand -lcufft -o "$work/libraries"
+    "$NVCC" -Wno-deprecated-declarations "$here/libraries.cu" -lcublas -lcublasLt -lcusolver -lcusparse -lcurand -lcufft -o "$work/libraries"
     expect libraries 0 '^ok dot.*ok gemm of halves.*ok Lt matmul.*ok XORWOW.*ok 2D.*ok leaving.*0 wrong' \
         "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
