@@ -131,6 +131,7 @@ hooks = {
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
+    "torch._inductor.runtime.benchmarking": lambda module: _ours("lockstep_bench").inductor(module),
     "numba.cuda.decorators": numba_lines,
     "pycuda.compiler": pycuda_ptx,
     "jax._src.hardware_utils": jax_gpu,
