@@ -1,4 +1,4 @@
-"""lockstep_bench.py: triton.testing.do_bench and Triton's autotuner on a simulated GPU.
+"""lockstep_bench.py: triton.testing.do_bench and the autotuners of Triton and torch.compile on a simulated GPU.
 
 Modelled time is the same in each run, so that one run is as good as thousands. Benchmarks are also far
 larger than what the machine runs in seconds: there, a launch ends after SAMPLE warp instructions, and
@@ -101,38 +101,41 @@ def _timed(interface, fn):
     return start.elapsed_time(end), 1e3 * (time.perf_counter() - began)
 
 
-def _once(module, fn, grad_to_none, quantiles, return_mode):
-    """Caches are empty before each run of do_bench, so that the first is as good as any, unless it
-    measures other things itself. Eager operators run on the CPU and take no modelled time: theirs is
+def _measure(interface, fn, grad_to_none=None):
+    """Milliseconds. Caches are empty before each run of do_bench, so that the first is as good as any, unless
+    it measures other things itself. Eager operators run on the CPU and take no modelled time: theirs is
     the CPU's."""
     global _depth
-    interface = module.runtime.driver.active.get_device_interface()
     before = _driver.lk_driver_sample(SAMPLE)
     _depth += 1
-    _once.nested = False
+    _measure.nested = False
     try:
         modelled, spent = _timed(interface, fn)
-        if _once.nested:
+        if _measure.nested:
             for tensor in grad_to_none or []:
                 tensor.grad = None
             modelled, spent = _timed(interface, fn)
         interface.synchronize()
     finally:
         _depth -= 1
-        _once.nested = True
+        _measure.nested = True
         if not _depth:
             _settle(_driver.lk_driver_sample(0) - before if not _tuning else 0)
-    return module._summarize_statistics([modelled or spent], quantiles, return_mode)
+    return modelled or spent
 
 
 def testing(module):
     """triton.testing"""
 
+    def once(fn, grad_to_none, quantiles, return_mode):
+        interface = module.runtime.driver.active.get_device_interface()
+        return module._summarize_statistics([_measure(interface, fn, grad_to_none)], quantiles, return_mode)
+
     def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-        return _once(module, fn, grad_to_none, quantiles, return_mode)
+        return once(fn, grad_to_none, quantiles, return_mode)
 
     def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-        return _once(module, fn, grad_to_none, quantiles, return_mode)
+        return once(fn, grad_to_none, quantiles, return_mode)
 
     module.do_bench = do_bench
     if hasattr(module, "do_bench_cudagraph"):
@@ -152,6 +155,26 @@ def tuner(module):
             _tuning -= 1
 
     module.Autotuner._bench = run
+
+
+def inductor(module):
+    """torch._inductor.runtime.benchmarking: how torch.compile chooses among kernels, by a hundred runs of each
+    with the L2 cleared by an operator in between. What they write is written again."""
+    import torch
+
+    def benchmark_gpu(self, function, *_, grad_to_none=None, return_mode="min", **__):
+        global _tuning
+        _tuning += 1
+        try:
+            milliseconds = _measure(torch.cuda, function, grad_to_none)
+        finally:
+            _tuning -= 1
+        return [milliseconds] if return_mode == "all" else milliseconds
+
+    for name in "TritonBenchmarker", "InductorBenchmarker", "TorchProfilerBenchmarker":
+        for method in "benchmark_gpu", "benchmark_gpu_with_cuda_graph":
+            if hasattr(getattr(module, name, None), method):
+                setattr(getattr(module, name), method, benchmark_gpu)
 
 
 def launches(module):

@@ -73,6 +73,16 @@ def pycuda_ptx(module):
     module.compile_plain = to_ptx
 
 
+def cupy_lines(module):
+    if os.environ.get("LOCKSTEP_PROFILE") or os.environ.get("LOCKSTEP_CHECK"):
+        _ours("lockstep_cupy").compiler(module)
+
+
+def cupy_arrays(module):
+    if os.environ.get("LOCKSTEP_CHECK") and not os.environ.get("LOCKSTEP_CHECK_CACHED"):
+        _ours("lockstep_cupy").exact_arrays(module)
+
+
 def jax_gpu(module):
     """JAX looks for /dev/nvidia0 before it asks the driver, and for a ptxas on PATH. CUPTI, whose version
     it asks for, does not work with our driver. The host has less memory than the GPU."""
@@ -131,7 +141,10 @@ hooks = {
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
+    "torch._inductor.runtime.benchmarking": lambda module: _ours("lockstep_bench").inductor(module),
     "numba.cuda.decorators": numba_lines,
+    "cupy": cupy_arrays,
+    "cupy.cuda.compiler": cupy_lines,
     "pycuda.compiler": pycuda_ptx,
     "jax._src.hardware_utils": jax_gpu,
     "jax._src.lib": jax_toolkit,

@@ -10,6 +10,8 @@ import math
 import torch
 
 import lockstep_graphs
+import lockstep_norms
+import lockstep_scaled
 
 HALVES = (torch.float16, torch.bfloat16)
 
@@ -83,6 +85,17 @@ def layer_norm(x, shape, weight, bias, eps):
     weight, bias = (None if each is None else each.float() for each in (weight, bias))
     y, mean, rstd = forward(x.float(), shape, weight, bias, eps)
     return y.to(x.dtype), mean, rstd
+
+
+def transform(operator):
+    """The CPU's transforms take no halves, which a GPU's do."""
+
+    def run(x, *words, **options):
+        result = operator(x.to(torch.complex64 if x.is_complex() else torch.float32), *words, **options)
+        return result.to(torch.complex32 if result.is_complex() else torch.float16)
+
+    return lambda x, *words, **options: (run if x.dtype in (torch.float16, torch.complex32) else operator)(
+        x, *words, **options)
 
 
 # Cells of recurrent networks; a workspace is what CUDA's backward kernel reads.
@@ -245,6 +258,8 @@ def product(operator):
 
 
 INSTEAD = {
+    **lockstep_norms.INSTEAD,
+    **lockstep_scaled.INSTEAD,
     "_fused_rms_norm_backward": rms_norm_backward,
     "native_layer_norm": layer_norm,
     "_softmax": softmax(torch.ops.aten._softmax.default),
@@ -263,6 +278,8 @@ INSTEAD = {
     "_scaled_dot_product_cudnn_attention": cudnn,
     "_scaled_dot_product_cudnn_attention_backward": cudnn_backward,
 }
+for _name in "_fft_r2c", "_fft_c2c", "_fft_c2r":
+    INSTEAD[_name] = transform(getattr(torch.ops.aten, _name).default)
 for _name in "mm", "bmm", "addmm", "baddbmm":
     INSTEAD[_name + ".dtype"] = INSTEAD[_name + ".dtype_out"] = product(getattr(torch, _name))
 for _name in "_use_cudnn_ctc_loss", "_use_miopen_ctc_loss":

@@ -23,7 +23,7 @@ CPU = torch.device("cpu")
 # These need no kernel: PyTorch's own go through the CUDA runtime.
 KEPT = {
     "empty.memory_format", "empty_strided", "as_strided", "view", "view_as_real", "view_as_complex",
-    "_reshape_alias", "unfold", "set_", "set_.source_Storage", "set_.source_Tensor",
+    "_reshape_alias", "unfold", "_efficientzerotensor", "set_", "set_.source_Storage", "set_.source_Tensor",
     "set_.source_Storage_storage_offset", "resize_", "record_stream",
     "is_pinned", "_pin_memory", "is_set_to", "_debug_has_internal_overlap", "_has_same_storage_numel",
     "_cudnn_init_dropout_state", "alias", "detach", "squeeze", "squeeze.dim", "squeeze.dims",
@@ -122,6 +122,8 @@ def on_cpu(tensor):
     """The same bytes, as a CPU tensor."""
     if not is_plain(tensor):
         return of_parts(tensor, on_cpu)
+    if tensor._is_zerotensor():
+        return torch._efficientzerotensor(tensor.size(), dtype=tensor.dtype)
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     if size >= LARGE and host_memory() < size + SPARE:
@@ -131,7 +133,9 @@ def on_cpu(tensor):
     alias = torch.empty(0, dtype=tensor.dtype)
     alias.set_(_storage(bytes_of(storage.data_ptr(), size), CPU, size), tensor.storage_offset(),
                tensor.size(), tensor.stride())
-    return alias
+    # Operators that PyTorch lets see such views, as products and copies, read the bits.
+    alias = torch._conj(alias) if tensor.is_conj() else alias
+    return torch._neg_view(alias) if tensor.is_neg() else alias
 
 
 def fill(tensor, source, size):
@@ -145,6 +149,8 @@ def on_device(tensor, device):
     """A copy of a CPU tensor in device memory."""
     if not is_plain(tensor):
         return of_parts(tensor, lambda part: on_device(part, device))
+    if tensor._is_zerotensor():
+        return torch._efficientzerotensor(tensor.size(), dtype=tensor.dtype, device=device)
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
     copy = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
@@ -353,10 +359,20 @@ def without_cupti(profiler):
             setattr(profiler, name, wrap(getattr(profiler, name)))
 
 
+def without_cudnn(module):
+    """cuDNN is machine code, and stays off where a script turns it on, as many do that need not."""
+    torch.backends.cudnn.enabled = False
+    off = module._C._set_cudnn_enabled
+    module._C._set_cudnn_enabled = lambda enabled: off(False)
+    cudnn = type(torch.backends.cudnn)
+    if hasattr(cudnn, "enabled"):
+        cudnn.enabled = torch.backends.ContextProp(module._C._get_cudnn_enabled, module._C._set_cudnn_enabled)
+
+
 def install(module):
     # Virtual machines announce AMX and then refuse it: oneDNN would end the program there.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-    torch.backends.cudnn.enabled = False
+    without_cudnn(module)
     # Attention by plain products: the fused ones are machine code.
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
@@ -369,6 +385,10 @@ def install(module):
     lockstep_graphs.install(module.cuda.graphs, "PYTORCH_NO_CUDA_MEMORY_CACHING" in os.environ)
     module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()
+    if module.distributed.is_available():
+        import lockstep_collectives
+
+        lockstep_collectives.install(module.distributed.distributed_c10d)
 
 
 def install_vision(module):

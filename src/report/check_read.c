@@ -175,7 +175,8 @@ static void put_terms(json_t *object)
     bool warps = also && strcmp(also, "warps") == 0, blocks = also && !warps;
     bool one_block = text && !strstr(text, "between blocks") && !blocks;
     bool one_warp = text && strstr(text, "between threads of a warp") && !also;
-    enum terms_client client = terms_client(terms_is_python(file), symbol);
+    unsigned line = (unsigned)json_integer_value(json_object_get(object, "line"));
+    enum terms_client client = terms_client(terms_is_python_line(file, line), symbol);
     const char *remedy = terms_remedy(client, finding_kind(object), one_block, one_warp);
     struct lk_buf changed = {0};
     char *whole = lk_format("%s%s", text ? text : "",

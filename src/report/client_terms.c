@@ -5,6 +5,9 @@
  */
 #include "report/client_terms.h"
 
+#include "host/files.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -53,6 +56,32 @@ bool terms_is_python(const char *file)
 {
     size_t length = file ? strlen(file) : 0;
     return length > 3 && strcmp(file + length - 3, ".py") == 0;
+}
+
+int terms_line_tells(const char *line)
+{
+    const char *word = line + strspn(line, " \t");
+    if (*word == '@' || strncmp(word, "def ", 4) == 0)
+        return -1;
+    return strstr(line, "__global__") || strstr(line, "__device__");
+}
+
+bool terms_is_python_line(const char *file, unsigned line)
+{
+    char *message = NULL, *text = terms_is_python(file) ? host_read_text(file, &message) : NULL;
+    char *rest = text;
+    int told = -1;
+    for (unsigned at = 1; rest && at <= line; at++) {
+        char *here = rest, *end = strchr(rest, '\n');
+        rest = end ? end + 1 : NULL;
+        if (end)
+            *end = 0;
+        int tells = terms_line_tells(here);
+        told = tells ? tells : told;
+    }
+    free(text);
+    free(message);
+    return terms_is_python(file) && told < 0;
 }
 
 enum terms_client terms_client(bool is_python, const char *symbol)

@@ -10,6 +10,11 @@
 enum terms_client { TERMS_CUDA, TERMS_NUMBA, TERMS_TRITON };
 
 bool terms_is_python(const char *file);
+/* What a line of a .py file tells of the kernel that goes on below it: above 0, that it is CUDA C in
+ * a string, as CuPy's and PyCUDA's are; below 0, that it is Python; 0, nothing. */
+int terms_line_tells(const char *line);
+/* Is this line of the file, which is read, one of a kernel in Python? */
+bool terms_is_python_line(const char *file, unsigned line);
 /* Whose kernel is it? is_python: by its source; symbol: its name in PTX, or NULL. */
 enum terms_client terms_client(bool is_python, const char *symbol);
 /* The text with CUDA C's words replaced: itself, or in `changed`. */

@@ -166,7 +166,7 @@ double profile_part(const struct gpu_counter_part *part, const struct profile_in
 /* Adds the columns; of two strides the more frequent is kept. */
 void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more);
 
-/* Does it have lines of a .py file? */
+/* Does it have lines of a kernel in a .py file? */
 bool profile_is_python(const struct profile_launch *launch);
 /* Same kernel and shape as the one before it: shown once. */
 bool profile_same(const struct profile_launch *a, const struct profile_launch *b);

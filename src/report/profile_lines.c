@@ -136,11 +136,24 @@ void profile_evaluate(struct profile *profile)
     }
 }
 
+/* Of a kernel in Python, not of CUDA C in a string. */
+static bool is_python_line(const struct profile_source *source, unsigned line)
+{
+    int told = 0;
+    if (!source || !terms_is_python(source->path))
+        return false;
+    for (; line && !told; line--) {
+        const char *text = profile_source_line(source, line);
+        told = text ? terms_line_tells(text) : 0;
+    }
+    return told <= 0;
+}
+
 /* The hottest line may have no source: any line will do. */
 bool profile_is_python(const struct profile_launch *launch)
 {
     for (unsigned i = 0; i < launch->line_count; i++)
-        if (launch->lines[i].source && terms_is_python(launch->lines[i].source->path))
+        if (is_python_line(launch->lines[i].source, launch->lines[i].line))
             return true;
     return false;
 }

@@ -1,7 +1,8 @@
 // libraries.cu: cuBLAS, cuBLASLt, cuSOLVER, cuRAND and cuFFT on a simulated GPU against plain
 // loops, in a program that plain nvcc builds: with the CUDA runtime linked into it. Prints "ok
 // NAME" or "wrong NAME".
-//   nvcc libraries.cu -lcublas -lcublasLt -lcusolver -lcurand -lcufft && lockstep run ./a.out
+//   nvcc libraries.cu -lcublas -lcublasLt -lcusolver -lcusparse -lcurand -lcufft && lockstep run
+//   ./a.out
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -17,6 +18,7 @@
 #include <curand.h>
 #include <curand_kernel.h>
 #include <cusolverDn.h>
+#include <cusolverSp.h>
 
 template <typename T> struct Device { // a vector on the GPU
     T *data;
@@ -250,6 +252,61 @@ static void solver()
     cusolverDnDestroy(handle);
 }
 
+// Eigenvectors of a matrix that turns, and a chain of springs, as a sparse system.
+static void general()
+{
+    const int n = 3;
+    typedef std::complex<double> number;
+    const std::vector<double> turn = {0, 1, 0, -1, 0, 0, 0, 0, 3};
+    Device<double> A(turn), V(n * n), work(16);
+    Device<number> W(n);
+    Device<int> info(1);
+    cusolverDnHandle_t dense;
+    cusolverSpHandle_t sparse;
+    cusparseMatDescr_t kind;
+    cusolverDnCreate(&dense);
+    cusolverSpCreate(&sparse);
+    cusparseCreateMatDescr(&kind);
+    char host[16];
+    cusolverDnXgeev(dense, nullptr, CUSOLVER_EIG_MODE_NOVECTOR, CUSOLVER_EIG_MODE_VECTOR, n,
+                    CUDA_R_64F, A.data, n, CUDA_C_64F, W.data, CUDA_R_64F, nullptr, n, CUDA_R_64F,
+                    V.data, n, CUDA_R_64F, work.data, 16, host, 16, info.data);
+    auto w = W.get();
+    double sum = 0;
+    for (number value : w)
+        sum += std::abs(value * value * value * value); // of i, -i and 3
+    say("eigenvalues of a general matrix", std::abs(sum - 83) < 1e-10);
+
+    std::vector<double> values, b(4, 1);
+    std::vector<int> ends = {0}, columns;
+    for (int i = 0; i < 4; i++) {
+        for (int j = std::max(i - 1, 0); j <= std::min(i + 1, 3); j++)
+            columns.push_back(j), values.push_back(i == j ? 2 : -1);
+        ends.push_back((int)columns.size());
+    }
+    Device<double> a(values), right(b), x(4);
+    Device<int> rows(ends), places(columns);
+    int singular = -2;
+    cusolverSpDcsrlsvqr(sparse, 4, (int)values.size(), kind, a.data, rows.data, places.data,
+                        right.data, 1e-12, 0, x.data, &singular);
+    say("a sparse system", singular == -1 && near(x.get(), {2, 3, 3, 2}, 1e-12));
+    std::vector<double> lower = values, found(4);
+    for (size_t k = 0, row = 0; k < lower.size(); k++) {
+        row += (int)k >= ends[row + 1];
+        lower[k] = columns[k] > (int)row ? 99 : lower[k]; // is not read
+    }
+    cusolverSpDcsrlsvcholHost(sparse, 4, (int)lower.size(), kind, lower.data(), ends.data(),
+                              columns.data(), b.data(), 1e-12, 0, found.data(), &singular);
+    say("half of a symmetric one", singular == -1 && near(found, {2, 3, 3, 2}, 1e-12));
+    std::fill(lower.begin(), lower.end(), 0.0);
+    cusolverSpDcsrlsvqrHost(sparse, 4, (int)lower.size(), kind, lower.data(), ends.data(),
+                            columns.data(), b.data(), 1e-12, 0, found.data(), &singular);
+    say("a singular one", singular == 0);
+    cusparseDestroyMatDescr(kind);
+    cusolverSpDestroy(sparse);
+    cusolverDnDestroy(dense);
+}
+
 // U S V^H gives the matrices back, which are wider than high and complex; so do eigenvectors.
 static void jacobi()
 {
@@ -455,6 +512,7 @@ int main()
                                  CUBLAS_COMPUTE_32I);
     lt();
     solver();
+    general();
     jacobi();
     rotations();
     order();

@@ -127,7 +127,7 @@ if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cublasLt.h" ] || ! [ -e "$tool
 elif ! PATH=$PATH:/sbin ldconfig -p | grep -q libfftw3.so.3; then
     skip libraries "there is no FFTW; scripts/setup installs it"
 else
-    "$NVCC" "$here/libraries.cu" -lcublas -lcublasLt -lcusolver -lcurand -lcufft -o "$work/libraries"
+    "$NVCC" -Wno-deprecated-declarations "$here/libraries.cu" -lcublas -lcublasLt -lcusolver -lcusparse -lcurand -lcufft -o "$work/libraries"
     expect libraries 0 '^ok dot.*ok gemm of halves.*ok Lt matmul.*ok XORWOW.*ok 2D.*ok leaving.*0 wrong' \
         "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
@@ -270,6 +270,9 @@ if in_place torch; then
     expect torch-training 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/train_gpt.py"
     expect torch-devices 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_devices.py"
     expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
+    expect torch-operators 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_operators.py"
+    expect torch-ranks 0 "rank 0 works.*rank 1 works|rank 1 works.*rank 0 works" env OMP_NUM_THREADS=1 "$LOCKSTEP" run --gpu sim:h200x2 \
+        "$VIRTUAL_ENV/bin/torchrun" --standalone --nproc-per-node 2 "$here/torch_ranks.py"
     cat >"$work/tensors.py" <<'SCRIPT'
 import torch, triton, triton.language as tl
 

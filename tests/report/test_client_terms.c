@@ -26,6 +26,24 @@ static void clients_are_told_apart(void **state)
     assert_false(terms_is_python(".py"));
 }
 
+static void cuda_in_a_string_of_python_is_not_python(void **state)
+{
+    static const char text[] = "@triton.jit\ndef add(x):\n    tl.store(x, 1)\nsource = r'''\n"
+                               "__global__ void add(float *x)\n{\n    *x = 1;\n}'''\n"
+                               "def main():\n    add()\n";
+    static const bool is_python[] = {true,  true,  true,  true, false,
+                                     false, false, false, true, true};
+    char path[] = "/tmp/lockstep.test.XXXXXX.py";
+    int fd = mkstemps(path, 3);
+    assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+    close(fd);
+    for (unsigned i = 0; i < sizeof is_python / sizeof *is_python; i++)
+        assert_int_equal(terms_is_python_line(path, i + 1), is_python[i]);
+    unlink(path);
+    assert_true(terms_is_python_line("is/not/there.py", 3));
+    assert_false(terms_is_python_line("b.cu", 3));
+}
+
 static void words_are_replaced(void **state)
 {
     static const char text[] = "no __syncwarp() here; __syncthreads() (decide by threadIdx.x / 32)";
@@ -110,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_are_told_apart),
+        cmocka_unit_test(cuda_in_a_string_of_python_is_not_python),
         cmocka_unit_test(words_are_replaced),
         cmocka_unit_test(remedies_fit_the_scope),
         cmocka_unit_test(kinds_have_remedies),

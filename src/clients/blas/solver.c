@@ -213,25 +213,31 @@ static void run_syevd(void *data)
 /* In the stream
  * ----------------------------------------------------------------------------------*/
 
-int solver_put(handle_t handle, const char *name, void (*run)(void *), struct solve solve)
+int solver_put_call(handle_t handle, const char *name, void (*run)(void *),
+                    const struct solve *solve, const void *data, size_t size)
 {
     if (!handle)
         return SOLVER_NOT_INITIALIZED;
-    if (solve.m < 0 || solve.n < 0 || !solve.infos || !solve.a)
+    if (solve->m < 0 || solve->n < 0 || !solve->infos || !solve->a)
         return SOLVER_INVALID;
-    solve.count = solve.count ? solve.count : 1;
     if (!blas_function("dgetrf_"))
         return SOLVER_NOT_INITIALIZED;
-    double n = solve.n, m = solve.m ? solve.m : n;
+    double n = solve->n, m = solve->m ? solve->m : n, count = solve->count ? solve->count : 1;
     struct lk_library_call call = {.name = name,
                                    .function = run,
-                                   .data = &solve,
-                                   .size = sizeof solve,
-                                   .operations = 2 * m * n * n * solve.count,
-                                   .bytes = 2 * m * n * (double)element(&solve) * solve.count,
-                                   .unit = real(&solve) == 8 ? LK_UNIT_F64 : LK_UNIT_F32};
+                                   .data = data,
+                                   .size = size,
+                                   .operations = 2 * m * n * n * count,
+                                   .bytes = 2 * m * n * (double)element(solve) * count,
+                                   .unit = real(solve) == 8 ? LK_UNIT_F64 : LK_UNIT_F32};
     return lk_library_call(handle->stream, &call) == CUDA_SUCCESS ? SOLVER_SUCCESS
                                                                   : SOLVER_EXECUTION_FAILED;
+}
+
+int solver_put(handle_t handle, const char *name, void (*run)(void *), struct solve solve)
+{
+    solve.count = solve.count ? solve.count : 1;
+    return solver_put_call(handle, name, run, &solve, &solve, sizeof solve);
 }
 
 #define POSITIVE(X, x)                                                                             \
@@ -369,7 +375,7 @@ ALL(C, 'c', ungqr, unmqr, heevd)
 ALL(Z, 'z', ungqr, unmqr, heevd)
 
 /* The same with types by number, and 64-bit sizes. */
-static char letter_of(int type)
+char solver_letter(int type)
 {
     return type == TYPE_F32   ? 's'
            : type == TYPE_F64 ? 'd'
@@ -393,10 +399,10 @@ API(cusolverDnXsyevd, handle_t h, void *params, int job, int fill, int64_t n, in
 {
     (void)params, (void)values_type, (void)compute, (void)device, (void)device_size, (void)host;
     (void)host_size;
-    if (!letter_of(type) || n > INT32_MAX || lda > INT32_MAX)
+    if (!solver_letter(type) || n > INT32_MAX || lda > INT32_MAX)
         return SOLVER_INVALID;
     return solver_put(h, "cusolverDnXsyevd", run_syevd,
-                      (struct solve){letter_of(type), job ? 'V' : 'N', FILL(fill), .n = (int)n,
+                      (struct solve){solver_letter(type), job ? 'V' : 'N', FILL(fill), .n = (int)n,
                                      .a = a, .lda = (int)lda, .values = values, .infos = info});
 }
 

@@ -95,8 +95,18 @@ static inline int least(int a, int b)
 #define FILL(mode) ((mode) ? 'U' : 'L')
 #define TRANSPOSE(operation) ("NTC"[(operation) % 3])
 
+EXPORT int cusolverDnCreate(handle_t *handle);
+EXPORT int cusolverDnDestroy(handle_t handle);
+EXPORT int cusolverDnSetStream(handle_t handle, CUstream stream);
+EXPORT int cusolverDnGetStream(handle_t handle, CUstream *stream);
+
 /* Puts the call into the handle's stream. */
 int solver_put(handle_t handle, const char *name, void (*run)(void *), struct solve solve);
+/* The same with what run is given, where that is more than the solve, which is counted. */
+int solver_put_call(handle_t handle, const char *name, void (*run)(void *),
+                    const struct solve *solve, const void *data, size_t size);
+/* LAPACK's letter for CUDA's number of a type; 0 if it has none. */
+char solver_letter(int type);
 
 /* Singular values, on the host's bytes; v: as LAPACK has it, transposed. */
 void solver_gesvd(const struct solve *s, void *a, void *values, void *u, int ldu, void *v, int ldv,
