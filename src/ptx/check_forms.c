@@ -1,12 +1,14 @@
 /*
  * check_forms.c: suffixes that each fit the row of ops.def but not one another, targets that a form
- * needs, and ranges of constants. All as ptxas 13.0 has it; tests/ptx_front/compare_ptxas.py compares.
+ * needs, and ranges of constants. All as ptxas 13.0 has it; tests/ptx_front/compare_ptxas.py
+ * compares.
  */
 #include "ptx/front.h"
 
 #define FAIL(...) ptx_fail(p, offset, __VA_ARGS__)
 
-/* Suffixes that exclude each other --------------------------------------------------------------- */
+/* Suffixes that exclude each other ---------------------------------------------------------------
+ */
 
 #define SHARED_SPACES PTX_MOD_SHARED, PTX_MOD_SHARED_CTA, PTX_MOD_SHARED_CLUSTER
 #define PARAM_SPACES PTX_MOD_PARAM, PTX_MOD_PARAM_ENTRY, PTX_MOD_PARAM_FUNC
@@ -65,11 +67,11 @@ static void check_access(struct ptx_parser *p, const struct ptx_inst *inst, uint
 {
     static const struct {
         const uint16_t *one, *other;
-    } conflicts[] = {
-        {l1_priority, outside_l2}, {l2_prefetch, outside_l2},     {cache_hint, outside_l2},
-        {ordered, own_spaces},     {l1_priority, cache_operator}, {l1_priority, direct},
-        {l2_prefetch, mmio},       {cache_operator, direct},      {cache_hint, direct},
-        {mmio, below_system}};
+    } conflicts[] = {{l1_priority, outside_l2},     {l2_prefetch, outside_l2},
+                     {cache_hint, outside_l2},      {ordered, own_spaces},
+                     {l1_priority, cache_operator}, {l1_priority, direct},
+                     {l2_prefetch, mmio},           {cache_operator, direct},
+                     {cache_hint, direct},          {mmio, below_system}};
     for (unsigned i = 0; i < sizeof(conflicts) / sizeof(*conflicts); i++) {
         enum ptx_mod one = first_of(inst, conflicts[i].one);
         enum ptx_mod other = one ? first_of(inst, conflicts[i].other) : 0;
@@ -116,11 +118,13 @@ static void check_restricted_fence(struct ptx_parser *p, const struct ptx_inst *
         FAIL("%s: .acquire goes with .shared::cluster, .release with .shared::cta", inst->text);
 }
 
-/* What targets have ------------------------------------------------------------------------------ */
+/* What targets have ------------------------------------------------------------------------------
+ */
 
 static bool is_since(const struct ptx_module *module, unsigned target, unsigned version)
 {
-    return module->target >= target && module->version_major * 10 + module->version_minor >= version;
+    return module->target >= target &&
+           module->version_major * 10 + module->version_minor >= version;
 }
 
 static void check_target(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset)
@@ -162,7 +166,8 @@ static void check_target(struct ptx_parser *p, const struct ptx_inst *inst, uint
     }
 }
 
-/* Types ------------------------------------------------------------------------------------------ */
+/* Types ------------------------------------------------------------------------------------------
+ */
 
 /* A handle is all of the address; what goes to and from a surface fits its registers. */
 static void check_texture(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset)
@@ -175,8 +180,8 @@ static void check_texture(struct ptx_parser *p, const struct ptx_inst *inst, uin
         const struct ptx_operand *operand = &inst->operands[i];
         bool is_list = operand->kind == PTX_OPERAND_VECTOR;
         if (operand->kind == PTX_OPERAND_ADDRESS) {
-            if (operand->imm || (operand->reg != PTX_NO_REG &&
-                                 ptx_type_bits(p->regs[operand->reg].type) != 64))
+            if (operand->imm ||
+                (operand->reg != PTX_NO_REG && ptx_type_bits(p->regs[operand->reg].type) != 64))
                 FAIL("%s: the handle is a .b64 register, with no offset", inst->text);
             continue;
         }
@@ -210,7 +215,8 @@ static void check_registers(struct ptx_parser *p, const struct ptx_inst *inst, u
 
 static void check_types(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset)
 {
-    enum ptx_type one = inst->types[0], last = inst->types[inst->type_count ? inst->type_count - 1 : 0];
+    enum ptx_type one = inst->types[0],
+                  last = inst->types[inst->type_count ? inst->type_count - 1 : 0];
     switch (inst->op) {
     case PTX_OP_SET_INT:
     case PTX_OP_SET_INT_BOOL:
@@ -256,7 +262,8 @@ static void check_types(struct ptx_parser *p, const struct ptx_inst *inst, uint3
     }
 }
 
-/* Constants -------------------------------------------------------------------------------------- */
+/* Constants --------------------------------------------------------------------------------------
+ */
 
 static const struct {
     uint16_t op;

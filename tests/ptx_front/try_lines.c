@@ -1,8 +1,8 @@
 /*
  * try_lines.c: what the machine makes of single lines of PTX, for compare_ptxas.py.
- *   try_lines PROLOGUE EPILOGUE <LINES     one answer a line: "ok", "refused WHY", "unsupported WHY"
- * Each line is put between the two texts, parsed, and launched in one warp with registers of zeros;
- * a fault of memory is "ok": the line was executed.
+ *   try_lines PROLOGUE EPILOGUE <LINES     one answer a line: "ok", "refused WHY", "unsupported
+ * WHY" Each line is put between the two texts, parsed, and launched in one warp with registers of
+ * zeros; a fault of memory is "ok": the line was executed.
  */
 #include "simt/watch.h"
 
