@@ -298,7 +298,7 @@ class Writer:
             self.put(self.pick([f"{self.target()} ^= bits({out});",
                                 f"{self.target()} += (uint64_t)an_integer({out});",
                                 f"{self.target()} += {x} < {y} || isinf({z});",
-                                f"{self.target()} += (uint64_t)llrint(fmod({x}, 1e6));"]))
+                                f"{self.target()} += (uint64_t)llrint(fmod((double){x}, 1e6));"]))
 
     def memory(self):
         r, x, out = self.rng, self.value(), self.target()
@@ -378,12 +378,14 @@ class Writer:
             count = r.randint(3, 9)
             self.put(f"switch ({self.value()} % {count + 2}) {{")
             for k in range(count):
-                self.put(f"case {k}:")
+                self.put(f"case {k}: {{")
                 self.block(2)
+                self.put("}")
                 if r.random() < 0.75:
                     self.put("    break;")
-            self.put("default:")
+            self.put("default: {")
             self.block(1)
+            self.put("}")
             self.put("}")
         elif r.random() < 0.3:
             self.put(f"if ({self.value()} % 11 == 3) return {self.value()} ^ v0;")
