@@ -9,7 +9,7 @@
 
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 # Programs that scripts among the suites run.
-TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random ptx_front/parse_files texture/texture_bits) \
+TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random ptx_front/parse_files ptx_front/try_lines texture/texture_bits) \
     $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/tests/fuzz/rounds_%,$(wildcard tests/fuzz/fuzz_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(TOOL_BIN)
 SUITES   ?=
@@ -30,6 +30,11 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(link_unit)
 endef
 $(foreach folder,base host toolchain gpu report ptx simt check watch,$(eval $(call unit_rule,$(folder))))
+
+# Runs what it parses.
+$(BUILD)/tests/ptx_front/try_lines: tests/ptx_front/try_lines.c $(MACHINE_OBJ)
+	$(call say,LINK)
+	$(link_unit)
 
 $(BUILD)/tests/ptx_front/%: tests/ptx_front/%.c $(BASE_OBJ) $(call objects,ptx)
 	$(call say,LINK)

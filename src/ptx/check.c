@@ -74,6 +74,8 @@ bool ptx_reg_fits(enum ptx_type reg, enum ptx_type wanted, bool may_be_wider)
         return false;
     if (wanted == PTX_U16X2 || wanted == PTX_S16X2)
         return reg_kind == PTX_KIND_BITS || reg == PTX_U16X2 || reg == PTX_S16X2;
+    if (reg == PTX_F16X2 && kind != PTX_KIND_FLOAT) /* ptxas takes the pair as 32 bits */
+        return true;
     if (reg_kind == PTX_KIND_FLOAT || kind == PTX_KIND_FLOAT)
         return reg_kind == PTX_KIND_BITS || kind == PTX_KIND_BITS;
     return true;
@@ -354,7 +356,8 @@ static void check_address(const struct attempt *a, unsigned index, const struct 
                           struct ptx_operand *operand)
 {
     *operand = raw->operand;
-    if (raw->operand.kind == PTX_OPERAND_VAR && !raw->operand.negate) { /* ld.u32 %r1, x[2] */
+    if (raw->operand.kind == PTX_OPERAND_VAR && !raw->operand.negate &&
+        is_load_or_store(a->inst->op)) { /* ld.u32 %r1, x[2] */
         operand->kind = PTX_OPERAND_ADDRESS;
     } else if (raw->operand.kind != PTX_OPERAND_ADDRESS) {
         fail_operand(a, index, raw, "must be an address in [ ]");

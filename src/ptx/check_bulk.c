@@ -33,8 +33,15 @@ static void check_coordinates(struct ptx_parser *p, const struct ptx_inst *inst,
     }
     bool is_store = inst->op == PTX_OP_TMA_STORE || inst->op == PTX_OP_TMA_REDUCE ||
                     inst->op == PTX_OP_TMA_PREFETCH || inst->op == PTX_OP_TMA_PREFETCH_IM2COL;
-    if (!inst->operands[is_store ? 0 : 1].item_count)
+    unsigned map = is_store ? 0 : 1;
+    if (!inst->operands[map].item_count)
         ptx_fail(p, offset, "%s: the tensor map takes coordinates: [map, {..}]", inst->text);
+    if (inst->operands[map].imm)
+        ptx_fail(p, offset, "%s: the address of a tensor map takes no offset", inst->text);
+    for (unsigned k = 0; k < inst->operand_count; k++)
+        if (k != map && inst->operands[k].kind == PTX_OPERAND_ADDRESS &&
+            inst->operands[k].item_count)
+            ptx_fail(p, offset, "%s: only the tensor map takes coordinates", inst->text);
     if (ptx_has(inst, PTX_MOD_IM2COL_NO_OFFS) && rank < 3)
         ptx_fail(p, offset, "%s: im2col copies have at least 3 dimensions", inst->text);
 }

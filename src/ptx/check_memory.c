@@ -45,6 +45,8 @@ void ptx_check_param_address(struct ptx_parser *p, const struct ptx_inst *inst,
     const struct ptx_function *function = p->function;
     bool is_store = inst->op == PTX_OP_ST || inst->op == PTX_OP_ST_SYNC;
     bool is_load = inst->op == PTX_OP_LD || inst->op == PTX_OP_LD_NC || inst->op == PTX_OP_LD_SYNC;
+    if (inst->op == PTX_OP_PREFETCH_MAP) /* a hint about a kernel's own parameter */
+        return;
     if (!is_store && !is_load)
         ptx_fail(p, offset, "%s: '%s' is a .param variable; only ld and st reach it", inst->text,
                  var->name);

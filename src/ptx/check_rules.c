@@ -1,7 +1,7 @@
 /*
  * check_rules.c: what the rows of ops.def cannot say.
  * Which modifiers, types and operands of one instruction go together, each rule as ptxas has it.
- * Ranges of other constants (barrier numbers) are left to the executor.
+ * check_forms.c goes on.
  */
 #include "ptx/front.h"
 
@@ -370,4 +370,5 @@ void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t
     ptx_check_bulk(p, inst, offset);
     check_alloca(&c);
     check_three_inputs(&c);
+    ptx_check_forms(p, inst, offset);
 }

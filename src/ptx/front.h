@@ -340,6 +340,8 @@ void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t
 /* check_bulk.c: tensor copies, bulk reductions and tensor maps. */
 void ptx_check_bulk(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
 void ptx_check_matrices(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
+/* check_forms.c: suffixes that do not go together, targets, ranges of constants. */
+void ptx_check_forms(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
 
 /* check_memory.c: constant addresses of .param variables, and sizes. offset: of what is wrong. */
 void ptx_check_param_address(struct ptx_parser *p, const struct ptx_inst *inst,

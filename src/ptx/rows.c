@@ -425,20 +425,20 @@ static unsigned match_rows(unsigned first, struct suffixes *suffixes, struct ptx
                            unsigned capacity)
 {
     unsigned count = 0;
-    bool is_specific = false;
     for (unsigned op = first; op && count < capacity; op = next_row[op - 1]) {
         struct ptx_inst inst = {.op = op - 1, .guard = PTX_NO_REG};
-        /* A row that takes anything is there for what no other row knows. */
-        if (rows[op - 1].takes_anything && is_specific)
-            continue;
-        if (match_ordered(&rows[op - 1], 0, suffixes, 0, &inst)) {
-            is_specific |= !rows[op - 1].takes_anything;
+        if (!rows[op - 1].takes_anything && match_ordered(&rows[op - 1], 0, suffixes, 0, &inst))
             found[count++] = inst;
-        }
     }
     for (unsigned op = first; op && !count; op = next_row[op - 1]) {
         struct ptx_inst inst = {.op = op - 1, .guard = PTX_NO_REG};
-        if (match_unordered(&rows[op - 1], suffixes, &inst))
+        if (!rows[op - 1].takes_anything && match_unordered(&rows[op - 1], suffixes, &inst))
+            found[count++] = inst;
+    }
+    /* A row that takes anything is there for what no other row knows. */
+    for (unsigned op = first; op && !count; op = next_row[op - 1]) {
+        struct ptx_inst inst = {.op = op - 1, .guard = PTX_NO_REG};
+        if (rows[op - 1].takes_anything && match_ordered(&rows[op - 1], 0, suffixes, 0, &inst))
             found[count++] = inst;
     }
     return count;

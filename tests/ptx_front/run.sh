@@ -1,6 +1,8 @@
 #!/bin/sh
 # run.sh: the PTX front end. good/*.ptx must parse; bad/*.ptx must fail with exactly the message in
 # bad/*.expect; test_front.c looks at what was parsed.
+# Forms of all instructions are compared with ptxas (compare_ptxas.py), where there is one:
+# FORMS=60 of each row take a minute and a half.
 #   UPDATE=1 tests/ptx_front/run.sh    rewrites the .expect files (read the diff)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -30,4 +32,12 @@ for file in *.ptx; do
     fi
 done
 
+cd ../../.. || exit 1
+ptxas=$(dirname "$(scripts/get-nvcc --find)")/ptxas
+if "$ptxas" --version 2>/dev/null | grep -q 'release 13\.0'; then
+    PATH=$(dirname "$ptxas"):$PATH python3 tests/ptx_front/compare_ptxas.py "$bin/try_lines" \
+        --count "${FORMS:-8}" --seed "${FORMS_SEED:-1}" || failed=1
+else
+    echo "skip ptx_front/forms: no ptxas 13.0"
+fi
 exit $failed
