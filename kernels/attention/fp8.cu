@@ -18,6 +18,7 @@
 // arch: sm_90a
 #define CONSUMERS 3
 #define QUERIES 192 /* of a tile */
+#include "shares.h"
 #include "tiles.h"
 #include "values.h"
 #include "wgmma8.h"
@@ -29,8 +30,9 @@ static __device__ __forceinline__ void store_shared(unsigned at, unsigned word)
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word) : "memory");
 }
 
-template <int DIM> struct flash : places<KEYS> {
-    typedef places<KEYS> in;
+/* SHARED: blocks share the tiles of the last round. */
+template <int DIM, bool SHARED> struct flash {
+    typedef shares<KEYS> in;
     struct stages { /* lines of 128 bytes: one of Q and K, 128 keys of V */
         unsigned char q[QUERIES * LINE], k[STAGES][KEYS * LINE], v[STAGES][DIM * LINE];
         unsigned char weights[CONSUMERS][64 * LINE];
@@ -65,8 +67,8 @@ template <int DIM> struct flash : places<KEYS> {
     static __device__ __forceinline__ void produce(stages &m, const attention_arguments &g)
     {
         unsigned phases = 0; /* a bit for each stage, and one for Q */
-        place p;
-        for (int round = 0; in::place_of(g, round, p); round++) {
+        piece p;
+        for (int round = 0; in::piece_of<SHARED>(g, round, p); round++) {
             if (p.first == p.last)
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
@@ -204,11 +206,16 @@ template <int DIM> struct flash : places<KEYS> {
         return f;
     }
 
+    static __device__ __forceinline__ rows nothing(void)
+    {
+        return rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
+    }
+
     static __device__ __forceinline__ void consume(stages &m, const attention_arguments &g,
                                                    int group)
     {
         work w;
-        place p;
+        piece p;
         unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
         w.phases = 0;
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
@@ -220,17 +227,80 @@ template <int DIM> struct flash : places<KEYS> {
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
             w.part()[i] = 0;
-        for (int round = 0; in::place_of(g, round, p); round++) {
+        for (int round = 0; in::piece_of<SHARED>(g, round, p); round++) {
             w.row = p.row + group * 64 + row;
-            w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
+            w.r = nothing();
             w.f = scaled_factors(g, p.s);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
                 w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
-            store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
+            if (SHARED && p.part >= 0)
+                store_part(w, g, p.part);
+            else
+                store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
         }
+    }
+
+    /* Tiles that blocks share ----------------------------------------------------------------*/
+
+    enum { PART = (DIM / 2 + 4) * 128 * CONSUMERS }; /* numbers: of each thread, side by side */
+
+    static __device__ __forceinline__ void store_part(const work &w, const attention_arguments &g,
+                                                      int part)
+    {
+        float *at = (float *)g.parts + (long long)part * PART + threadIdx.x;
+#pragma unroll
+        for (int i = 0; i < DIM / 2; i++)
+            at[i * 128 * CONSUMERS] = w.out[i];
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            at[(DIM / 2 + h) * 128 * CONSUMERS] = w.r.largest[h];
+            at[(DIM / 2 + 2 + h) * 128 * CONSUMERS] = w.r.sum[h];
+        }
+    }
+
+    /* One more part: what is there shrinks to the larger of both largest scores, and so does it. */
+    static __device__ __forceinline__ void add_stored(float (&out)[DIM / 2], rows &r,
+                                                      const float *at, float scale)
+    {
+        float grow[2];
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            float largest = at[(DIM / 2 + h) * 128 * CONSUMERS], most = fmaxf(r.largest[h], largest);
+            float base = most == lowest() ? 0.0f : most * scale;
+            r.shrink[h] = exp2_fast(fmaf(r.largest[h], scale, -base));
+            grow[h] = exp2_fast(fmaf(largest, scale, -base));
+            r.largest[h] = most;
+            r.sum[h] = fmaf(r.sum[h], r.shrink[h],
+                            grow[h] * at[(DIM / 2 + 2 + h) * 128 * CONSUMERS]);
+        }
+#pragma unroll
+        for (int i = 0; i < DIM / 2; i++)
+            out[i] = fmaf(out[i], r.shrink[i / 2 % 2],
+                          grow[i / 2 % 2] * at[i * 128 * CONSUMERS]);
+    }
+
+    /* Block x: a warpgroup's rows of a tile. */
+    static __device__ __forceinline__ void merge(const attention_arguments &g)
+    {
+        in all(g);
+        int tile = blockIdx.x / CONSUMERS, group = blockIdx.x % CONSUMERS;
+        int row = group * 64 + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+        int last = all.block_of((tile + 1) * all.keys - 1);
+        float out[DIM / 2] = {};
+        rows r = nothing();
+        place p;
+        in::numbered_place(g, all.first + tile, p);
+        factors f = scaled_factors(g, p.s);
+        for (int block = all.block_of(tile * all.keys); block <= last; block++)
+            if (all.begin(block) < all.begin(block + 1)) /* some have none, if there are few keys */
+                add_stored(out, r,
+                           (const float *)g.parts + (long long)in::part_of(block, tile) * PART +
+                               group * 128 + threadIdx.x,
+                           f.score);
+        store<bf16, LIFT>(out, r, g, p.s, p.row + row, f);
     }
 
     static __device__ __forceinline__ void run(const attention_arguments &g)
@@ -258,6 +328,17 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     make_list(g);
 }
 
+#define SHARED_TILES(dim)                                                                          \
+    extern "C" __global__ void __launch_bounds__(128)                                              \
+        merge_parts_##dim(const __grid_constant__ attention_arguments g)                           \
+    {                                                                                              \
+        flash<dim, true>::merge(g);                                                                \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        attention_e4m3_##dim##_shared(const __grid_constant__ attention_arguments g)               \
+    {                                                                                              \
+        flash<dim, true>::run(g);                                                                  \
+    }
 #define ATTENTION(dim)                                                                             \
     extern "C" __global__ void __launch_bounds__(VALUE_THREADS)                                    \
         transpose_values_##dim(const __grid_constant__ attention_arguments g)                      \
@@ -267,8 +348,10 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         attention_e4m3_##dim(const __grid_constant__ attention_arguments g)                        \
     {                                                                                              \
-        flash<dim>::run(g);                                                                        \
+        flash<dim, false>::run(g);                                                                 \
     }
 ATTENTION(64)
 ATTENTION(96)
 ATTENTION(128)
+SHARED_TILES(64)
+SHARED_TILES(128)

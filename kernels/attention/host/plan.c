@@ -110,6 +110,35 @@ static size_t list_bytes(const struct attention_request *r)
     return r->packed ? ((size_t)tiles_of(r) + 1) * 32 : 0;
 }
 
+/* Blocks of fp8 share the tiles of the last round (kernels/attention/shares.h), if these see many
+ * keys: what the workspace must hold is of as many blocks as the largest GPU of this kind has SMs. */
+enum { FP8_QUERIES = 192, FP8_KEYS = 128, MOST_BLOCKS = 144 };
+
+static bool may_share(const struct attention_request *r)
+{
+    return r->dim != 96 && !r->packed && !r->padded && r->left >= r->keys && r->right >= r->keys &&
+           r->keys >= 16 * FP8_KEYS;
+}
+static int64_t fp8_tiles(const struct attention_request *r)
+{
+    return r->batch * r->heads * r->group * zoo_ceil_div(r->queries, FP8_QUERIES);
+}
+/* Then a round less by some tiles of keys saves more than adding up costs. */
+static bool shares_tiles(const struct attention_request *r, int sms)
+{
+    int64_t left = fp8_tiles(r) % sms, keys = zoo_ceil_div(r->keys, FP8_KEYS);
+    return may_share(r) && sms <= MOST_BLOCKS && left > 0 && (sms - left) * keys >= 5 * sms;
+}
+/* Of a tile and a block: the sums, the largest score and the sum of the weights, of each thread. */
+static size_t parts_bytes(const struct attention_request *r)
+{
+    return may_share(r) ? (size_t)(2 * MOST_BLOCKS * FP8_QUERIES * 2 * (r->dim / 2 + 4) * 4) : 0;
+}
+static size_t values_bytes(const struct attention_request *r)
+{
+    return (size_t)(r->heads * r->dim) * (size_t)columns_of(r);
+}
+
 size_t attention_workspace(const struct attention_request *r, enum attention_kind kind)
 {
     switch (kind) {
@@ -118,7 +147,7 @@ size_t attention_workspace(const struct attention_request *r, enum attention_kin
     case ATTENTION_OVERLAPPED:
         return list_bytes(r);
     case ATTENTION_FP8:
-        return list_bytes(r) + (size_t)(r->heads * r->dim) * (size_t)columns_of(r);
+        return list_bytes(r) + values_bytes(r) + parts_bytes(r);
     default:
         return 0;
     }
@@ -371,21 +400,32 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
 static CUresult plan_fp8(const struct attention_request *r, const struct lk_driver *cuda, int sms,
                          struct attention_plan *plan)
 {
-    enum { QUERIES = 192, KEYS = 128, STAGES = 2, WEIGHTS = QUERIES, LINE = 128, BARRIERS = 1024 };
+    enum { STAGES = 2, WEIGHTS = FP8_QUERIES, LINE = 128, BARRIERS = 1024 };
     struct attention_launch *launch = plan->launch;
-    int64_t tiles = tiles_of(r) * r->heads * r->group;
-    if (r->packed)
+    int64_t tiles = fp8_tiles(r);
+    bool shares = shares_tiles(r, sms);
+    if (r->packed) {
         *launch++ = order_tiles;
+        tiles = tiles_of(r) * r->heads * r->group;
+    }
     snprintf(launch->kernel, sizeof launch->kernel, "transpose_values_%d", (int)r->dim);
     launch++->grid = (struct zoo_grid){
-        .x = (unsigned)(columns_of(r) / KEYS), .y = (unsigned)r->heads, .threads = 256};
-    snprintf(launch->kernel, sizeof launch->kernel, "attention_e4m3_%d", (int)r->dim);
+        .x = (unsigned)(columns_of(r) / FP8_KEYS), .y = (unsigned)r->heads, .threads = 256};
+    snprintf(launch->kernel, sizeof launch->kernel, "attention_e4m3_%d%s", (int)r->dim,
+             shares ? "_shared" : "");
     launch++->grid = (struct zoo_grid){
-        .x = (unsigned)(tiles < sms ? tiles : sms),
+        .x = (unsigned)(tiles < sms && !shares ? tiles : sms),
         .threads = 512,
-        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
+        .shared = (unsigned)(FP8_QUERIES + STAGES * (FP8_KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
+    if (shares) {
+        plan->arguments.blocks = sms;
+        plan->arguments.parts = plan->arguments.values + values_bytes(r);
+        snprintf(launch->kernel, sizeof launch->kernel, "merge_parts_%d", (int)r->dim);
+        launch++->grid =
+            (struct zoo_grid){.x = (unsigned)(tiles % sms * (FP8_QUERIES / 64)), .threads = 128};
+    }
     plan->launches = (unsigned)(launch - plan->launch);
-    return make_maps(cuda, r, ATTENTION_FP8, QUERIES, KEYS, &plan->arguments);
+    return make_maps(cuda, r, ATTENTION_FP8, FP8_QUERIES, FP8_KEYS, &plan->arguments);
 }
 
 CUresult attention_plan_make(const struct attention_request *r, enum attention_kind kind,
