@@ -206,11 +206,6 @@ template <int DIM, bool SHARED> struct flash {
         return f;
     }
 
-    static __device__ __forceinline__ rows nothing(void)
-    {
-        return rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
-    }
-
     static __device__ __forceinline__ void consume(stages &m, const attention_arguments &g,
                                                    int group)
     {
@@ -237,70 +232,19 @@ template <int DIM, bool SHARED> struct flash {
             if (p.first < p.last)
                 attend(m, g, p, w);
             if (SHARED && p.part >= 0)
-                store_part(w, g, p.part);
+                store_part<CONSUMERS>(w.out, w.r, g, p.part);
             else
                 store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
         }
     }
 
-    /* Tiles that blocks share ----------------------------------------------------------------*/
-
-    enum { PART = (DIM / 2 + 4) * 128 * CONSUMERS }; /* numbers: of each thread, side by side */
-
-    static __device__ __forceinline__ void store_part(const work &w, const attention_arguments &g,
-                                                      int part)
-    {
-        float *at = (float *)g.parts + (long long)part * PART + threadIdx.x;
-#pragma unroll
-        for (int i = 0; i < DIM / 2; i++)
-            at[i * 128 * CONSUMERS] = w.out[i];
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            at[(DIM / 2 + h) * 128 * CONSUMERS] = w.r.largest[h];
-            at[(DIM / 2 + 2 + h) * 128 * CONSUMERS] = w.r.sum[h];
-        }
-    }
-
-    /* One more part: what is there shrinks to the larger of both largest scores, and so does it. */
-    static __device__ __forceinline__ void add_stored(float (&out)[DIM / 2], rows &r,
-                                                      const float *at, float scale)
-    {
-        float grow[2];
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            float largest = at[(DIM / 2 + h) * 128 * CONSUMERS], most = fmaxf(r.largest[h], largest);
-            float base = most == lowest() ? 0.0f : most * scale;
-            r.shrink[h] = exp2_fast(fmaf(r.largest[h], scale, -base));
-            grow[h] = exp2_fast(fmaf(largest, scale, -base));
-            r.largest[h] = most;
-            r.sum[h] = fmaf(r.sum[h], r.shrink[h],
-                            grow[h] * at[(DIM / 2 + 2 + h) * 128 * CONSUMERS]);
-        }
-#pragma unroll
-        for (int i = 0; i < DIM / 2; i++)
-            out[i] = fmaf(out[i], r.shrink[i / 2 % 2],
-                          grow[i / 2 % 2] * at[i * 128 * CONSUMERS]);
-    }
-
-    /* Block x: a warpgroup's rows of a tile. */
+    /* Block x: a warpgroup's rows of a tile that blocks shared. */
     static __device__ __forceinline__ void merge(const attention_arguments &g)
     {
-        in all(g);
-        int tile = blockIdx.x / CONSUMERS, group = blockIdx.x % CONSUMERS;
-        int row = group * 64 + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
-        int last = all.block_of((tile + 1) * all.keys - 1);
-        float out[DIM / 2] = {};
-        rows r = nothing();
-        place p;
-        in::numbered_place(g, all.first + tile, p);
-        factors f = scaled_factors(g, p.s);
-        for (int block = all.block_of(tile * all.keys); block <= last; block++)
-            if (all.begin(block) < all.begin(block + 1)) /* some have none, if there are few keys */
-                add_stored(out, r,
-                           (const float *)g.parts + (long long)in::part_of(block, tile) * PART +
-                               group * 128 + threadIdx.x,
-                           f.score);
-        store<bf16, LIFT>(out, r, g, p.s, p.row + row, f);
+        merged<DIM, KEYS, CONSUMERS> m(g);
+        factors f = scaled_factors(g, m.p.s);
+        m.add_all(g, f.score);
+        store<bf16, LIFT>(m.out, m.r, g, m.p.s, m.row, f);
     }
 
     static __device__ __forceinline__ void run(const attention_arguments &g)
@@ -330,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
 
 #define SHARED_TILES(dim)                                                                          \
     extern "C" __global__ void __launch_bounds__(128)                                              \
-        merge_parts_##dim(const __grid_constant__ attention_arguments g)                           \
+        merge_parts_e4m3_##dim(const __grid_constant__ attention_arguments g)                      \
     {                                                                                              \
         flash<dim, true>::merge(g);                                                                \
     }                                                                                              \
