@@ -395,6 +395,7 @@ lk_status lk_clip_gradients(void *stream, const lk_adamw_desc *desc, const void 
  *     desc.causal = 1;
  *     lk_attention_forward(stream, &desc, q, k, v, o, NULL, NULL, 0);
  *
+ * This may take a workspace, too, and be a little faster with it.
  * Tensors are [batch][head][row][dim] unless their steps say otherwise. Packed sequences have
  * q_begin and k_begin, in device memory: sequence b has rows from begin[b] up to begin[b + 1] of
  * tensors [row][head][dim]; what they hold is not checked. lse is [batch][heads][queries], packed

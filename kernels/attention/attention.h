@@ -20,6 +20,7 @@ struct attention_arguments {
     void *lse;             // float [batch][heads * group][queries]; may be NULL
     void *workspace;
     void *values;                  // e4m3 [heads][dim][v_columns]: V, transposed (values.h)
+    void *parts;                   // float: of tiles that blocks share (shares.h); NULL: none
     const void *q_begin, *k_begin; // int [batch + 1]: where sequences begin; NULL: all alike
     const void *lengths;           // int [batch]: keys from there on are padding; NULL: none
     const void *slopes;            // float [heads * group], of ALiBi; NULL: none
@@ -33,6 +34,7 @@ struct attention_arguments {
     int room;                    // for tiles in the workspace, if their order is made there
     int scale_head, scale_batch; // from a head's scale to the next, from a sequence's
     int v_columns;
+    int blocks;           // that share tiles
     int is_ragged;        // K's and V's maps are for load_ragged_box, and
     int k_apart, v_apart; // so many rows lie between sequences
     int dropped;          // of 65536 weights; 0: none

@@ -18,6 +18,7 @@
 // arch: sm_90a
 #define CONSUMERS 3
 #define QUERIES 192 /* of a tile */
+#include "shares.h"
 #include "tiles.h"
 #include "values.h"
 #include "wgmma8.h"
@@ -29,8 +30,9 @@ static __device__ __forceinline__ void store_shared(unsigned at, unsigned word)
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word) : "memory");
 }
 
-template <int DIM> struct flash : places<KEYS> {
-    typedef places<KEYS> in;
+/* SHARED: blocks share the tiles of the last round. */
+template <int DIM, bool SHARED> struct flash {
+    typedef shares<KEYS> in;
     struct stages { /* lines of 128 bytes: one of Q and K, 128 keys of V */
         unsigned char q[QUERIES * LINE], k[STAGES][KEYS * LINE], v[STAGES][DIM * LINE];
         unsigned char weights[CONSUMERS][64 * LINE];
@@ -65,8 +67,8 @@ template <int DIM> struct flash : places<KEYS> {
     static __device__ __forceinline__ void produce(stages &m, const attention_arguments &g)
     {
         unsigned phases = 0; /* a bit for each stage, and one for Q */
-        place p;
-        for (int round = 0; in::place_of(g, round, p); round++) {
+        piece p;
+        for (int round = 0; in::piece_of<SHARED>(g, round, p); round++) {
             if (p.first == p.last)
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
@@ -208,7 +210,7 @@ template <int DIM> struct flash : places<KEYS> {
                                                    int group)
     {
         work w;
-        place p;
+        piece p;
         unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
         w.phases = 0;
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
@@ -220,17 +222,29 @@ template <int DIM> struct flash : places<KEYS> {
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
             w.part()[i] = 0;
-        for (int round = 0; in::place_of(g, round, p); round++) {
+        for (int round = 0; in::piece_of<SHARED>(g, round, p); round++) {
             w.row = p.row + group * 64 + row;
-            w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
+            w.r = nothing();
             w.f = scaled_factors(g, p.s);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
                 w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
-            store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
+            if (SHARED && p.part >= 0)
+                store_part<CONSUMERS>(w.out, w.r, g, p.part);
+            else
+                store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
         }
+    }
+
+    /* Block x: a warpgroup's rows of a tile that blocks shared. */
+    static __device__ __forceinline__ void merge(const attention_arguments &g)
+    {
+        merged<DIM, KEYS, CONSUMERS> m(g);
+        factors f = scaled_factors(g, m.p.s);
+        m.add_all(g, f.score);
+        store<bf16, LIFT>(m.out, m.r, g, m.p.s, m.row, f);
     }
 
     static __device__ __forceinline__ void run(const attention_arguments &g)
@@ -258,6 +272,17 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     make_list(g);
 }
 
+#define SHARED_TILES(dim)                                                                          \
+    extern "C" __global__ void __launch_bounds__(128)                                              \
+        merge_parts_e4m3_##dim(const __grid_constant__ attention_arguments g)                      \
+    {                                                                                              \
+        flash<dim, true>::merge(g);                                                                \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        attention_e4m3_##dim##_shared(const __grid_constant__ attention_arguments g)               \
+    {                                                                                              \
+        flash<dim, true>::run(g);                                                                  \
+    }
 #define ATTENTION(dim)                                                                             \
     extern "C" __global__ void __launch_bounds__(VALUE_THREADS)                                    \
         transpose_values_##dim(const __grid_constant__ attention_arguments g)                      \
@@ -267,8 +292,10 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         attention_e4m3_##dim(const __grid_constant__ attention_arguments g)                        \
     {                                                                                              \
-        flash<dim>::run(g);                                                                        \
+        flash<dim, false>::run(g);                                                                 \
     }
 ATTENTION(64)
 ATTENTION(96)
 ATTENTION(128)
+SHARED_TILES(64)
+SHARED_TILES(128)

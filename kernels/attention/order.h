@@ -106,10 +106,20 @@ template <int KEYS> struct places {
             return listed_place(g, number, p);
         if (number >= down * heads)
             return false;
-        int tile = is_sorted ? number / heads : number % down;
-        sequence s = sequence_of(g, is_sorted ? number - tile * heads : number / down);
-        p = place_at(g, s, (is_sorted ? down - 1 - tile : tile) * QUERIES);
+        if (!is_sorted) {
+            numbered_place(g, number, p);
+            return true;
+        }
+        int tile = number / heads;
+        p = place_at(g, sequence_of(g, number - tile * heads), (down - 1 - tile) * QUERIES);
         return true;
+    }
+    /* Of tiles that all take the same time: those of a head follow each other. */
+    static __device__ __forceinline__ void numbered_place(const attention_arguments &g, int number,
+                                                          place &p)
+    {
+        int down = (g.queries + QUERIES - 1) / QUERIES;
+        p = place_at(g, sequence_of(g, number / down), number % down * QUERIES);
     }
     static __device__ __forceinline__ bool listed_place(const attention_arguments &g, int number,
                                                         place &p)

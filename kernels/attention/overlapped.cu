@@ -8,19 +8,23 @@
  * sequences, order_tiles has made a list of them before.
  */
 // arch: sm_90a
+#include "shares.h"
 #include "tiles.h"
 #include "turns_of_two.h"
 
-template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type, DIM, KEYS> {
+/* SHARED: blocks share the tiles of the last round. */
+template <class type, int DIM, int KEYS, bool CAPPED, bool SHARED>
+struct flash : tiles<type, DIM, KEYS> {
     typedef tiles<type, DIM, KEYS> in;
+    typedef shares<KEYS> tiles_of;
     typedef typename in::stages stages;
 
     /* By one thread. The first tile of keys goes to stage 0, the next to stage 1, and so on. */
     static __device__ __forceinline__ void produce(stages &m, const attention_arguments &g)
     {
         unsigned phases = 0; /* a bit for each stage, and one for Q */
-        place p;
-        for (int round = 0; in::place_of(g, round, p); round++) {
+        piece p;
+        for (int round = 0; tiles_of::template piece_of<SHARED>(g, round, p); round++) {
             if (p.first == p.last)
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
@@ -115,21 +119,24 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
                                                    int group)
     {
         work w;
-        place p;
+        piece p;
         w.phases = 0;
         w.group = group;
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 1024, 0);
         if (group == 1)
             turn_pass(group);
-        for (int round = 0; in::place_of(g, round, p); round++) {
+        for (int round = 0; tiles_of::template piece_of<SHARED>(g, round, p); round++) {
             w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-            w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
+            w.r = nothing();
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
                 w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
-            store<type>(w.out, w.r, g, p.s, w.row, factors{g.scale, g.kept});
+            if (SHARED && p.part >= 0)
+                store_part<CONSUMERS>(w.out, w.r, g, p.part);
+            else
+                store<type>(w.out, w.r, g, p.s, w.row, factors{g.scale, g.kept});
         }
         if (group == 0)
             turn_wait(group); /* takes the turn that is left over */
@@ -160,22 +167,35 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     make_list(g);
 }
 
-#define ATTENTION(name, type, dim, keys, capped)                                                   \
+#define ATTENTION(name, type, dim, keys, capped, shared)                                           \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         attention_##type##_##dim##_##keys##name(const __grid_constant__ attention_arguments g)     \
     {                                                                                              \
-        flash<type, dim, keys, capped>::run(g);                                                    \
+        flash<type, dim, keys, capped, shared>::run(g);                                            \
+    }
+/* Block x: a warpgroup's rows of a tile that blocks shared. */
+#define SHARED_TILES(type, dim, keys)                                                              \
+    ATTENTION(_shared, type, dim, keys, false, true)                                               \
+    extern "C" __global__ void __launch_bounds__(128)                                              \
+        merge_parts_##type##_##dim(const __grid_constant__ attention_arguments g)                  \
+    {                                                                                              \
+        merged<dim, keys, CONSUMERS> m(g);                                                         \
+        m.add_all(g, g.scale);                                                                     \
+        store<type>(m.out, m.r, g, m.p.s, m.row, factors{g.scale, g.kept});                        \
     }
 #define ATTENTIONS(type)                                                                           \
-    ATTENTION(, type, 64, 128, false)                                                              \
-    ATTENTION(, type, 64, 176, false)                                                              \
-    ATTENTION(, type, 96, 128, false)                                                              \
-    ATTENTION(, type, 128, 128, false)                                                             \
-    ATTENTION(, type, 128, 176, false)                                                             \
-    ATTENTION(, type, 256, 80, false)                                                              \
-    ATTENTION(_capped, type, 64, 128, true)                                                        \
-    ATTENTION(_capped, type, 96, 128, true)                                                        \
-    ATTENTION(_capped, type, 128, 128, true)                                                       \
-    ATTENTION(_capped, type, 256, 80, true)
+    ATTENTION(, type, 64, 128, false, false)                                                       \
+    ATTENTION(, type, 64, 176, false, false)                                                       \
+    ATTENTION(, type, 96, 128, false, false)                                                       \
+    ATTENTION(, type, 128, 128, false, false)                                                      \
+    ATTENTION(, type, 128, 176, false, false)                                                      \
+    ATTENTION(, type, 256, 80, false, false)                                                       \
+    ATTENTION(_capped, type, 64, 128, true, false)                                                 \
+    ATTENTION(_capped, type, 96, 128, true, false)                                                 \
+    ATTENTION(_capped, type, 128, 128, true, false)                                                \
+    ATTENTION(_capped, type, 256, 80, true, false)                                                 \
+    SHARED_TILES(type, 64, 176)                                                                    \
+    SHARED_TILES(type, 128, 176)                                                                   \
+    SHARED_TILES(type, 256, 80)
 ATTENTIONS(bf16)
 ATTENTIONS(f16)

@@ -1,6 +1,6 @@
 /*
  * in_flight.cu: a block for each tile. All of a thread's loads are under way before it computes a random
- * number: those depend on places alone, and so ten rounds of Philox run while memory answers.
+ * number: those depend on places alone, and so Philox runs while memory answers.
  */
 // arch: sm_80
 #include "elements.h"

@@ -1,13 +1,15 @@
 /*
- * philox.h: Philox4x32 with ten rounds, or fewer (Salmon, Moraes, Dror, Shaw: "Parallel random
- * numbers: as easy as 1, 2, 3", 2011): random numbers that are a function of a seed and a place, so
- * that any thread can make any of them, at any time, and a mask need not be stored to be had again.
- * src/zoo/philox.h is its twin for the CPU.
+ * philox.h: Philox4x32-7 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
+ * 2011): random numbers that are a function of a seed and a place, so that any thread can make any
+ * of them, at any time, and a mask need not be stored to be had again. Seven rounds are enough to
+ * pass all tests of BigCrush, by that paper. src/zoo/philox.h is its twin for the CPU.
  */
 #ifndef LOCKSTEP_KERNELS_PHILOX_H
 #define LOCKSTEP_KERNELS_PHILOX_H
 
-/* One round, usually of ten: two products of 64 bits, whose halves change places. */
+#define PHILOX_ROUNDS 7
+
+/* One round: two products of 64 bits, whose halves change places. */
 static __device__ __forceinline__ uint4 philox_round(uint4 counter, unsigned key0, unsigned key1)
 {
     unsigned long long a = (unsigned long long)counter.x * 0xd2511f53u;
@@ -15,42 +17,39 @@ static __device__ __forceinline__ uint4 philox_round(uint4 counter, unsigned key
     return make_uint4((unsigned)(b >> 32) ^ counter.y ^ key0, (unsigned)b,
                       (unsigned)(a >> 32) ^ counter.w ^ key1, (unsigned)a);
 }
-template <int ROUNDS = 10>
 static __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key)
 {
 #pragma unroll
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < PHILOX_ROUNDS; round++)
         counter = philox_round(counter, key.x + round * 0x9e3779b9u, key.y + round * 0xbb67ae85u);
     return counter;
 }
 
 /* The keys of all rounds, for a thread that calls Philox several times: additions to the key are a third
  * of its instructions. They come from shared memory, because the compiler would rather add again than
- * keep 20 registers. Every thread of a block of at least 32 calls it. */
+ * keep 14 registers. Every thread of a block of at least 32 calls it. */
 struct round_keys {
-    uint4 of_two[5];
+    uint2 of[PHILOX_ROUNDS];
 };
 static __device__ __forceinline__ round_keys keys_of(unsigned long long seed)
 {
-    __shared__ unsigned keys[20];
-    unsigned round = threadIdx.x / 2;
-    if (round < 10)
-        keys[threadIdx.x] = threadIdx.x % 2 ? (unsigned)(seed >> 32) + round * 0xbb67ae85u
-                                            : (unsigned)seed + round * 0x9e3779b9u;
+    __shared__ uint2 keys[PHILOX_ROUNDS];
+    unsigned round = threadIdx.x;
+    if (round < PHILOX_ROUNDS)
+        keys[round] = make_uint2((unsigned)seed + round * 0x9e3779b9u,
+                                 (unsigned)(seed >> 32) + round * 0xbb67ae85u);
     __syncthreads();
     round_keys k;
 #pragma unroll
-    for (int i = 0; i < 5; i++)
-        k.of_two[i] = make_uint4(keys[4 * i], keys[4 * i + 1], keys[4 * i + 2], keys[4 * i + 3]);
+    for (int i = 0; i < PHILOX_ROUNDS; i++)
+        k.of[i] = keys[i];
     return k;
 }
 static __device__ __forceinline__ uint4 philox(uint4 counter, const round_keys &k)
 {
 #pragma unroll
-    for (int i = 0; i < 5; i++) {
-        counter = philox_round(counter, k.of_two[i].x, k.of_two[i].y);
-        counter = philox_round(counter, k.of_two[i].z, k.of_two[i].w);
-    }
+    for (int i = 0; i < PHILOX_ROUNDS; i++)
+        counter = philox_round(counter, k.of[i].x, k.of[i].y);
     return counter;
 }
 

@@ -25,15 +25,13 @@ static __device__ __forceinline__ int half_of_weight(int query, int key)
     return key % 2 * 4 + key / 8 % 2 * 2 + query / 8 % 2;
 }
 
-/* The words, of Philox with seven rounds: enough to pass all tests of BigCrush, by the paper
- * that philox.h names. The key is 0 here, so that the keys of the rounds are constants, which take
- * no instruction; the counter begins at 128 bits that the host has drawn by seed and offset, with
- * ten rounds. */
+/* The words. The key is 0 here, so that the keys of the rounds are constants, which take no
+ * instruction; the counter begins at 128 bits that the host has drawn by seed and offset. */
 static __device__ __forceinline__ uint4 weight_words(long long low, long long high,
                                                      unsigned long long index)
 {
     random_stream s = {0, (unsigned long long)high};
-    return philox<7>(counter_of(s, index + (unsigned long long)low), make_uint2(0, 0));
+    return philox(counter_of(s, index + (unsigned long long)low), make_uint2(0, 0));
 }
 
 #endif

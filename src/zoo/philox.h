@@ -1,5 +1,5 @@
 /*
- * philox.h: Philox4x32 for references and launches; kernels/include/philox.h has the same for
+ * philox.h: Philox4x32-7 for references and launches; kernels/include/philox.h has the same for
  * kernels, and says how dropout uses it.
  */
 #ifndef LOCKSTEP_ZOO_PHILOX_H
@@ -8,11 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline void zoo_philox_rounds(int rounds, const uint32_t counter[4], const uint32_t key[2],
-                                     uint32_t out[4])
+static inline void zoo_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]}, k[2] = {key[0], key[1]};
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < 7; round++) {
         uint64_t a = (uint64_t)c[0] * 0xd2511f53U, b = (uint64_t)c[2] * 0xcd9e8d57U;
         c[0] = (uint32_t)(b >> 32) ^ c[1] ^ k[0];
         c[1] = (uint32_t)b;
@@ -23,10 +22,6 @@ static inline void zoo_philox_rounds(int rounds, const uint32_t counter[4], cons
     }
     for (int i = 0; i < 4; i++)
         out[i] = c[i];
-}
-static inline void zoo_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
-{
-    zoo_philox_rounds(10, counter, key, out);
 }
 
 /* Number `index` of the stream that a seed and an offset stand for. */
@@ -77,7 +72,7 @@ static inline bool zoo_weight_dropped(struct zoo_dropout d, uint64_t seed, uint6
     uint64_t at = from.low + (uint64_t)index;
     const uint32_t key[2] = {0}, counter[4] = {(uint32_t)at, (uint32_t)(at >> 32),
                                                (uint32_t)from.high, (uint32_t)(from.high >> 32)};
-    zoo_philox_rounds(7, counter, key, words);
+    zoo_philox(counter, key, words);
     uint32_t word = words[w.key % 2 * 2 + w.key / 8 % 2];
     return (word >> (w.query / 8 % 2 * 16) & 0xffff) < d.threshold;
 }

@@ -110,15 +110,75 @@ static size_t list_bytes(const struct attention_request *r)
     return r->packed ? ((size_t)tiles_of(r) + 1) * 32 : 0;
 }
 
+/* Shares ----------------------------------------------------------------------------------------*/
+
+enum { FP8_QUERIES = 192, FP8_KEYS = 128, HOPPER_QUERIES = 128 };
+
+/* By a softcap, ALiBi or dropout. */
+static bool is_bent(const struct attention_request *r)
+{
+    return r->softcap != 0 || r->leaning || r->dropout > 0;
+}
+
+/* Longer tiles have less to do around them, but more of them lies beyond a mask. */
+static int keys_of_tile(const struct attention_request *r)
+{
+    bool limited = r->left < r->keys || r->right < r->keys;
+    int64_t seen = r->left + r->right < r->keys ? r->left + r->right : r->keys;
+    if (r->number == ATTENTION_E4M3)
+        return FP8_KEYS;
+    if (r->dim == 256)
+        return 80;
+    if (r->dim == 96 || is_bent(r) || seen <= (limited ? 8000 : 128))
+        return 128;
+    return 176;
+}
+
+/* Blocks of overlapped and fp8 share the tiles of the last round (kernels/attention/shares.h), if
+ * all of them see all keys, and many: what the workspace must hold is of as many blocks as the
+ * largest GPU of this kind has SMs. */
+enum { MOST_BLOCKS = 144 };
+
+static bool may_share(const struct attention_request *r)
+{
+    return r->dim != 96 && !r->packed && !r->padded && !is_bent(r) && r->left >= r->keys &&
+           r->right >= r->keys && r->keys >= 2048;
+}
+static int queries_of_tile(const struct attention_request *r)
+{
+    return r->number == ATTENTION_E4M3 ? FP8_QUERIES : HOPPER_QUERIES;
+}
+/* Of sequences that are not packed. */
+static int64_t whole_tiles(const struct attention_request *r)
+{
+    return r->batch * r->heads * r->group * zoo_ceil_div(r->queries, queries_of_tile(r));
+}
+/* A round less by some tiles of keys must save more than adding up costs. */
+static bool shares_tiles(const struct attention_request *r, int sms)
+{
+    int64_t left = whole_tiles(r) % sms, keys = zoo_ceil_div(r->keys, keys_of_tile(r));
+    return r->workspace && may_share(r) && sms <= MOST_BLOCKS && left > 0 &&
+           (sms - left) * keys >= 5 * sms;
+}
+/* Of each thread: its sums, and two rows' largest scores and sums of weights. */
+static size_t parts_bytes(const struct attention_request *r)
+{
+    size_t threads = 2 * (size_t)queries_of_tile(r), each = (size_t)r->dim / 2 + 4;
+    return may_share(r) ? 2 * MOST_BLOCKS * threads * each * sizeof(float) : 0;
+}
+static size_t values_bytes(const struct attention_request *r)
+{
+    return r->number == ATTENTION_E4M3 ? (size_t)(r->heads * r->dim) * (size_t)columns_of(r) : 0;
+}
+
 size_t attention_workspace(const struct attention_request *r, enum attention_kind kind)
 {
     switch (kind) {
     case ATTENTION_NAIVE:
         return (size_t)(r->batch * r->heads * r->group) * (size_t)r->queries * (size_t)r->keys * 4;
     case ATTENTION_OVERLAPPED:
-        return list_bytes(r);
     case ATTENTION_FP8:
-        return list_bytes(r) + (size_t)(r->heads * r->dim) * (size_t)columns_of(r);
+        return list_bytes(r) + values_bytes(r) + parts_bytes(r);
     default:
         return 0;
     }
@@ -310,12 +370,6 @@ static unsigned row_bytes(const struct attention_request *r)
     return zoo_ceil_div(r->dim, 64) * 128;
 }
 
-/* By a softcap, ALiBi or dropout. */
-static bool is_bent(const struct attention_request *r)
-{
-    return r->softcap != 0 || r->leaning || r->dropout > 0;
-}
-
 static void plan_mma(const struct attention_request *r, struct attention_plan *plan)
 {
     enum { QUERIES = 128, KEYS = 64 };
@@ -328,16 +382,17 @@ static void plan_mma(const struct attention_request *r, struct attention_plan *p
                                      .shared = (QUERIES + 2 * KEYS) * row_bytes(r)};
 }
 
-/* Longer tiles have less to do around them, but more of them lies beyond a mask. */
-static int keys_of_tile(const struct attention_request *r)
+/* What blocks found of shared tiles is added up by a launch of its own, the last one. */
+static void plan_merging(const struct attention_request *r, int sms, struct attention_plan *plan)
 {
-    bool limited = r->left < r->keys || r->right < r->keys;
-    int64_t seen = r->left + r->right < r->keys ? r->left + r->right : r->keys;
-    if (r->dim == 256)
-        return 80;
-    if (r->dim == 96 || is_bent(r) || seen <= (limited ? 8000 : 128))
-        return 128;
-    return 176;
+    struct attention_launch *launch = &plan->launch[plan->launches++];
+    int64_t left = whole_tiles(r) % sms;
+    plan->arguments.blocks = sms;
+    plan->arguments.parts = plan->arguments.values + values_bytes(r);
+    snprintf(launch->kernel, sizeof launch->kernel, "merge_parts_%s_%d", numbers[r->number],
+             (int)r->dim);
+    launch->grid =
+        (struct zoo_grid){.x = (unsigned)(left * (queries_of_tile(r) / 64)), .threads = 128};
 }
 
 /* wgmma has a block for each tile, the others one for each SM and, of packed sequences, a list of
@@ -345,15 +400,19 @@ static int keys_of_tile(const struct attention_request *r)
 static CUresult plan_hopper(const struct attention_request *r, enum attention_kind kind,
                             const struct lk_driver *cuda, int sms, struct attention_plan *plan)
 {
-    enum { QUERIES = 128, STAGES = 2, BARRIERS = 1024 };
+    enum { QUERIES = HOPPER_QUERIES, STAGES = 2, BARRIERS = 1024 };
     bool has_list = kind == ATTENTION_OVERLAPPED && r->packed;
+    bool shares = kind == ATTENTION_OVERLAPPED && shares_tiles(r, sms);
     struct attention_launch *launch = &plan->launch[has_list];
     int64_t heads = r->heads * r->group, tiles = tiles_of(r) * heads;
     int keys = kind == ATTENTION_WGMMA ? (r->dim == 256 ? 80 : 128) : keys_of_tile(r);
     snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d_%d%s", numbers[r->number],
-             (int)r->dim, keys, is_bent(r) ? "_capped" : "");
+             (int)r->dim, keys,
+             is_bent(r) ? "_capped"
+             : shares   ? "_shared"
+                        : "");
     launch->grid = (struct zoo_grid){
-        .x = (unsigned)(tiles < sms ? tiles : sms),
+        .x = (unsigned)(tiles < sms && !shares ? tiles : sms),
         .threads = 384,
         .shared = (unsigned)(QUERIES + 2 * STAGES * keys) * row_bytes(r) + BARRIERS};
     if (kind == ATTENTION_WGMMA) {
@@ -364,6 +423,8 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
         plan->launch[0] = order_tiles;
         plan->launches = 2;
     }
+    if (shares)
+        plan_merging(r, sms, plan);
     return make_maps(cuda, r, kind, QUERIES, keys, &plan->arguments);
 }
 
@@ -371,21 +432,28 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
 static CUresult plan_fp8(const struct attention_request *r, const struct lk_driver *cuda, int sms,
                          struct attention_plan *plan)
 {
-    enum { QUERIES = 192, KEYS = 128, STAGES = 2, WEIGHTS = QUERIES, LINE = 128, BARRIERS = 1024 };
+    enum { STAGES = 2, WEIGHTS = FP8_QUERIES, LINE = 128, BARRIERS = 1024 };
     struct attention_launch *launch = plan->launch;
-    int64_t tiles = tiles_of(r) * r->heads * r->group;
-    if (r->packed)
+    int64_t tiles = whole_tiles(r);
+    bool shares = shares_tiles(r, sms);
+    if (r->packed) {
         *launch++ = order_tiles;
+        tiles = tiles_of(r) * r->heads * r->group;
+    }
     snprintf(launch->kernel, sizeof launch->kernel, "transpose_values_%d", (int)r->dim);
     launch++->grid = (struct zoo_grid){
-        .x = (unsigned)(columns_of(r) / KEYS), .y = (unsigned)r->heads, .threads = 256};
-    snprintf(launch->kernel, sizeof launch->kernel, "attention_e4m3_%d", (int)r->dim);
+        .x = (unsigned)(columns_of(r) / FP8_KEYS), .y = (unsigned)r->heads, .threads = 256};
+    snprintf(launch->kernel, sizeof launch->kernel, "attention_e4m3_%d%s", (int)r->dim,
+             shares ? "_shared" : "");
     launch++->grid = (struct zoo_grid){
-        .x = (unsigned)(tiles < sms ? tiles : sms),
+        .x = (unsigned)(tiles < sms && !shares ? tiles : sms),
         .threads = 512,
-        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
+        .shared =
+            (unsigned)(FP8_QUERIES + STAGES * (FP8_KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
     plan->launches = (unsigned)(launch - plan->launch);
-    return make_maps(cuda, r, ATTENTION_FP8, QUERIES, KEYS, &plan->arguments);
+    if (shares)
+        plan_merging(r, sms, plan);
+    return make_maps(cuda, r, ATTENTION_FP8, FP8_QUERIES, FP8_KEYS, &plan->arguments);
 }
 
 CUresult attention_plan_make(const struct attention_request *r, enum attention_kind kind,

@@ -46,12 +46,12 @@ struct attention_request {
 
 /* As ../attention.h declares it for the kernels. */
 struct attention_arguments {
-    CUdeviceptr q, k, v, o, lse, workspace, values, q_begin, k_begin, lengths, slopes;
+    CUdeviceptr q, k, v, o, lse, workspace, values, parts, q_begin, k_begin, lengths, slopes;
     CUdeviceptr q_scale, k_scale, v_scale;
     long long q_row, q_head, q_batch, k_row, k_head, k_batch;
     long long v_row, v_head, v_batch, o_row, o_head, o_batch;
     int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head, room;
-    int scale_head, scale_batch, v_columns, is_ragged, k_apart, v_apart, dropped;
+    int scale_head, scale_batch, v_columns, blocks, is_ragged, k_apart, v_apart, dropped;
     float kept;
     long long low, high;
     float scale, softcap, inner;

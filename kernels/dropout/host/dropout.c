@@ -162,7 +162,7 @@ const struct zoo_family zoo_dropout = {
     .title = "dropout by Philox, forward and backward",
     .problem =
         "y[i] = 0 if 16 random bits of place i are below p 2^16, else x[i] / (1 - p). The bits are "
-        "half-word i % 8 of Philox4x32-10 with the seed as key and (i / 8, offset) as counter. "
+        "half-word i % 8 of Philox4x32-7 with the seed as key and (i / 8, offset) as counter. "
         "Backward is the same with the gradient as x. A state in memory is added to seed and "
         "offset.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 38, 1 << 20, NULL},
