@@ -75,6 +75,12 @@ enum zoo_type norm_type(const struct zoo_problem *problem);
             0                                                                                       \
         }                                                                                           \
     }
+/* What the families' own declarations have in common. */
+#define NORM_FAMILY                                                                                \
+    .parameters = NORM_PARAMETERS, .distributions = norm_distributions, .edges = norm_edges,       \
+    .bench = norm_bench, .profile = "rows=256 cols=2K", .shape = norm_shape,                       \
+    .generate = norm_generate, .reference = norm_reference, .bytes = norm_bytes,                   \
+    .flops = norm_flops, .variants = variants, .peers = peers
 extern const char *const norm_types[],
     *const norm_steps[], *const norm_residuals[], *const norm_affines[],
                                                       *const norm_stores[],

@@ -29,22 +29,9 @@ static __device__ __forceinline__ float2 add_to_columns(part_of_row p, const uin
 #pragma unroll
     for (int k = 0; k < V; k++) {
         unsigned at = threadIdx.x % THREADS + k * THREADS;
-        float g[PER<T>], h[PER<T>], d[PER<T>];
-        if (at >= p.count)
-            continue;
-        widen_all<T>(gamma[at], g);
-        widen_all<T>(x[k], h);
-        widen_all<T>(dy[k], d);
-#pragma unroll
-        for (int i = 0; i < PER<T>; i++) {
-            float normed = normal<LAYER>(h[i], st), w = d[i] * g[i];
-            columns->gamma[k][i] = fmaf(d[i], normed, columns->gamma[k][i]);
-            sums.x = fmaf(w, normed, sums.x);
-            if (LAYER) {
-                columns->beta[k][i] += d[i];
-                sums.y += w;
-            }
-        }
+        if (at < p.count)
+            add_vector<T, LAYER>(x[k], dy[k], gamma[at], st, columns->gamma[k],
+                                 columns->beta[LAYER ? k : 0], &sums);
     }
     return sums;
 }

@@ -25,6 +25,28 @@ template <class T> static __device__ __forceinline__ uint4 ones(void)
     return narrow_all<T>(x);
 }
 
+/* Adds a vector to its columns, and to its row's sums of w h and w. */
+template <class T, bool LAYER>
+static __device__ __forceinline__ void add_vector(uint4 x, uint4 dy, uint4 weights, row_stats st,
+                                                  float (&of_gamma)[PER<T>],
+                                                  float (&of_beta)[PER<T>], float2 *sums)
+{
+    float g[PER<T>], h[PER<T>], d[PER<T>];
+    widen_all<T>(weights, g);
+    widen_all<T>(x, h);
+    widen_all<T>(dy, d);
+#pragma unroll
+    for (int i = 0; i < PER<T>; i++) {
+        float normed = normal<LAYER>(h[i], st), w = d[i] * g[i];
+        of_gamma[i] = fmaf(d[i], normed, of_gamma[i]);
+        sums->x = fmaf(w, normed, sums->x);
+        if (LAYER) {
+            of_beta[i] += d[i];
+            sums->y += w;
+        }
+    }
+}
+
 /* Adds a row to its columns; returns what the thread adds to the row's sums of w h and w. */
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ float2 add_row(gradient_job<T> a, part_of_row p,
@@ -35,22 +57,9 @@ static __device__ __forceinline__ float2 add_row(gradient_job<T> a, part_of_row 
 #pragma unroll
     for (int k = 0; k < V; k++) {
         unsigned at = threadIdx.x + k * blockDim.x;
-        float g[PER<T>], h[PER<T>], d[PER<T>];
-        if (at >= p.count)
-            continue;
-        widen_all<T>(columns->weights[k], g);
-        widen_all<T>(x[k], h);
-        widen_all<T>(dy[k], d);
-#pragma unroll
-        for (int i = 0; i < PER<T>; i++) {
-            float normed = normal<LAYER>(h[i], st), w = d[i] * g[i];
-            columns->gamma[k][i] = fmaf(d[i], normed, columns->gamma[k][i]);
-            sums.x = fmaf(w, normed, sums.x);
-            if (LAYER) {
-                columns->beta[k][i] += d[i];
-                sums.y += w;
-            }
-        }
+        if (at < p.count)
+            add_vector<T, LAYER>(x[k], dy[k], columns->weights[k], st, columns->gamma[k],
+                                 columns->beta[k], &sums);
     }
     return sums;
 }

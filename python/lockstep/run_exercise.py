@@ -16,6 +16,8 @@ import os
 import sys
 import traceback
 
+from complaints import complain
+
 GET = {"numpy": ("numpy", "20 MB"), "cupy": ("'cupy-cuda13x[ctk]'", "700 MB")}
 TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "i32": "int32", "u32": "uint32",
          "i64": "int64", "u8": "uint8", "s8": "int8"}
@@ -336,19 +338,6 @@ def run(request, tree):
         json.dump(answer, out)
     if any(row["fault"] for row in answer["sizes"]):
         os._exit(0)  # what CuPy says while it takes down a broken GPU helps nobody
-
-
-def complain(request, line, column, words):
-    """As compilers do: the place, the words, the line with a caret."""
-    place = f"{request['shown']}:{line}:{max(column, 1)}" if line else request["shown"]
-    print(f"{place}: error: {words}")
-    try:
-        with open(request["source"], encoding="utf-8") as file:
-            text = file.read().splitlines()
-    except (OSError, UnicodeError):
-        return
-    if 0 < line <= len(text):
-        print(f"{line:5} | {text[line - 1]}\n      | {' ' * (max(column, 1) - 1)}^")
 
 
 def main():

@@ -15,6 +15,8 @@ import json
 import os
 import sys
 
+from complaints import complain
+
 BUILTINS = {"range", "min", "max", "len", "abs", "int", "float", "bool", "tuple", "print", "list"}
 MODULES = {"math", "extra", "cuda", "libdevice"}
 STATEMENTS = (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ClassDef, ast.AsyncFunctionDef,
@@ -267,19 +269,6 @@ def compile_file(request, triton):
             out.write(plain_lines(ptx))
     with open(os.path.join(request["output"], "launch.json"), "w", encoding="utf-8") as out:
         json.dump(launch, out)
-
-
-def complain(request, line, column, words):
-    """As compilers do: the place, the words, the line with a caret."""
-    place = f"{request['shown']}:{line}:{max(column, 1)}" if line else request["shown"]
-    print(f"{place}: error: {words}")
-    try:
-        with open(request["source"], encoding="utf-8") as file:
-            text = file.read().splitlines()
-    except (OSError, UnicodeError):
-        return
-    if 0 < line <= len(text):
-        print(f"{line:5} | {text[line - 1]}\n      | {' ' * (max(column, 1) - 1)}^")
 
 
 def compilation_error(request, error, kernel_file):

@@ -30,16 +30,5 @@ const struct zoo_family zoo_layernorm = {
         "y = (x - mean) / sqrt(variance + eps) * gamma + beta along each row, or of x + residual, "
         "which is stored too; results in the type of x, or as e4m3 times a scale. Backward: dx, "
         "and dgamma and dbeta summed over the rows. Arithmetic is in f32.",
-    .parameters = NORM_PARAMETERS,
-    .distributions = norm_distributions,
-    .edges = norm_edges,
-    .bench = norm_bench,
-    .profile = "rows=256 cols=2K",
-    .shape = norm_shape,
-    .generate = norm_generate,
-    .reference = norm_reference,
-    .bytes = norm_bytes,
-    .flops = norm_flops,
-    .variants = variants,
-    .peers = peers,
+    NORM_FAMILY,
 };

@@ -28,16 +28,5 @@ const struct zoo_family zoo_rmsnorm = {
         "y = x / sqrt(mean(x^2) + eps) * gamma along each row, or of x + residual, which is stored "
         "too; results in the type of x, or as e4m3 times a scale. Backward: dx, and dgamma summed "
         "over the rows. Arithmetic is in f32.",
-    .parameters = NORM_PARAMETERS,
-    .distributions = norm_distributions,
-    .edges = norm_edges,
-    .bench = norm_bench,
-    .profile = "rows=256 cols=2K",
-    .shape = norm_shape,
-    .generate = norm_generate,
-    .reference = norm_reference,
-    .bytes = norm_bytes,
-    .flops = norm_flops,
-    .variants = variants,
-    .peers = peers,
+    NORM_FAMILY,
 };
