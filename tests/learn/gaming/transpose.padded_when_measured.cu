@@ -1,5 +1,5 @@
-// expect: for rows=.* it takes [0-9]+ extra passes by bank conflicts, for the larger rows=128
-// cols=256.*only 0: the size that is measured
+// expect: for rows=[0-9]+ cols=[0-9]+ it takes [0-9]+ extra passes by bank conflicts, for the larger rows=128
+// cols=256 only 0: the size that is measured
 __global__ void transpose(const float *in, float *out, int rows, int cols)
 {
     __shared__ float tile[32 * 33];
