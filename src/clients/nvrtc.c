@@ -2,13 +2,16 @@
  * nvrtc.c: the drop-in libnvrtc.so.12 and .13, for programs that compile kernels while they run.
  * NVIDIA's library does the work. Asked for a real architecture (sm_90) it makes machine code,
  * which no PTX machine can run; it has made the PTX too, so the calls that return machine code
- * return that instead.
+ * return that instead. Under `profile` and `check` it also keeps line numbers, which leave the code
+ * as it is.
  */
 #include "clients/vendor.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -27,6 +30,7 @@ enum { NVRTC_SUCCESS, NVRTC_ERROR_INTERNAL_ERROR = 11 }; /* nvrtcResult */
 typedef long any_call(long, long, long, long, long, long);
 typedef int get_size(void *program, size_t *size);
 typedef int get_text(void *program, char *text);
+typedef int compile(void *program, int count, const char *const *options);
 
 static void *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -60,6 +64,7 @@ static void *find(const char *name)
 #include "clients/nvrtc.def"
 
 EXPORT const char *nvrtcGetErrorString(int result);
+EXPORT compile nvrtcCompileProgram;
 EXPORT get_size nvrtcGetCUBINSize;
 EXPORT get_text nvrtcGetCUBIN;
 
@@ -69,6 +74,36 @@ const char *nvrtcGetErrorString(int result)
     const char *(*call)(int);
     memcpy(&call, &symbol, sizeof call);
     return call ? call(result) : "NVIDIA's " NAME " was not found";
+}
+
+/* Would line numbers be of use, and are they not asked for, by these options? */
+static bool lacks_lines(int count, const char *const *options)
+{
+    static const char *const asks[] = {"-lineinfo", "--generate-line-info", "-G", "--device-debug"};
+    bool lacks = getenv("LOCKSTEP_PROFILE") || getenv("LOCKSTEP_CHECK");
+    for (int i = 0; i < count; i++)
+        for (size_t k = 0; k < sizeof asks / sizeof *asks; k++)
+            lacks = lacks && strcmp(options[i], asks[k]) != 0;
+    return lacks;
+}
+
+int nvrtcCompileProgram(void *program, int count, const char *const *options)
+{
+    void *symbol = find("nvrtcCompileProgram");
+    compile *call;
+    memcpy(&call, &symbol, sizeof call);
+    size_t given = count > 0 && options ? (size_t)count : 0;
+    const char **more = lacks_lines((int)given, options) ? calloc(given + 1, sizeof *more) : NULL;
+    if (more) {
+        for (size_t i = 0; i < given; i++)
+            more[i] = options[i];
+        more[given] = "-lineinfo";
+    }
+    int result = !call  ? NVRTC_ERROR_INTERNAL_ERROR
+                 : more ? call(program, (int)given + 1, more)
+                        : call(program, count, options);
+    free(more);
+    return result;
 }
 
 static int size_of(const char *name, void *program, size_t *size)

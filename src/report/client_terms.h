@@ -10,8 +10,8 @@
 enum terms_client { TERMS_CUDA, TERMS_NUMBA, TERMS_TRITON };
 
 bool terms_is_python(const char *file);
-/* What a line of a .py file tells of the kernel that goes on below it: above 0, that it is CUDA C in
- * a string, as CuPy's and PyCUDA's are; below 0, that it is Python; 0, nothing. */
+/* What a line of a .py file tells of the kernel that goes on below it: above 0, that it is CUDA C
+ * in a string, as CuPy's and PyCUDA's are; below 0, that it is Python; 0, nothing. */
 int terms_line_tells(const char *line);
 /* Is this line of the file, which is read, one of a kernel in Python? */
 bool terms_is_python_line(const char *file, unsigned line);

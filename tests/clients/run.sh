@@ -241,6 +241,8 @@ cuda.synchronize()
 SCRIPT
     expect numba-race-in-its-words 1 'races.py:13: race .*also between warps.*cuda.syncthreads.*to fix it: cuda.syncthreads' \
         "$LOCKSTEP" check "$work/races.py"
+    expect cuda-core-check-names-the-line 1 'default_program:4: out of bounds: write of 4 bytes' \
+        "$LOCKSTEP" check "$here/core_bug.py"
     expect numba-advice-in-its-words 0 'races.py:24: .*cuda.shared.array.*(32, 33)' \
         "$LOCKSTEP" profile --kernel turned "$work/races.py"
 fi
@@ -263,6 +265,16 @@ fi
 
 if in_place cupy; then
     works cupy try_cupy.py
+    expect cupy-check-names-the-line 1 'cupy_bugs.py:17: out of bounds: atomic of 4 bytes.*of 40 bytes.*atomicAdd' \
+        "$LOCKSTEP" check "$here/cupy_bugs.py" bins
+    expect cupy-race-names-the-line 1 'cupy_bugs.py:23: race between warps of a block.*no barrier' \
+        "$LOCKSTEP" check "$here/cupy_bugs.py" race
+    expect cupy-check-of-its-own-kernels 1 'lockstep_sources/[0-9a-f]+.cu:[0-9]+: out of bounds: read.*y = x.i [+] 1' \
+        "$LOCKSTEP" check "$here/cupy_bugs.py" element
+    expect cupy-check-silent 0 'sum 1000.*0 errors' "$LOCKSTEP" check "$here/cupy_bugs.py" clean
+    expect cupy-profile-names-the-line 0 'cupy_bugs.py.*30 .*stride 256 B.*cupy_bugs.py:30: ' \
+        "$LOCKSTEP" profile --kernel columns "$here/cupy_bugs.py" columns
+    expect cupy-libraries 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/cupy_libraries.py"
 fi
 
 if in_place torch; then
