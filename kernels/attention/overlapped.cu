@@ -194,8 +194,6 @@ extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     ATTENTION(_capped, type, 96, 128, true, false)                                                 \
     ATTENTION(_capped, type, 128, 128, true, false)                                                \
     ATTENTION(_capped, type, 256, 80, true, false)                                                 \
-    SHARED_TILES(type, 64, 176)                                                                    \
-    SHARED_TILES(type, 128, 176)                                                                   \
-    SHARED_TILES(type, 256, 80)
+    SHARED_TILES(type, 128, 176)
 ATTENTIONS(bf16)
 ATTENTIONS(f16)

@@ -9,7 +9,7 @@
 #include "staged.h"
 
 #define BLOCK 256 // tune: 64 128 256
-#define BLOCKS_PER_SM 4 // tune: 4 8 12; as many as fit at a time
+#define BLOCKS_PER_SM 2 // tune: 2 4 8; four fit, but memory likes fewer places at a time
 #define STAGES 4 // tune: 3 4 5; rows on their way, and the one at hand
 
 /* One element, whose sum is the caller's. */

@@ -141,7 +141,8 @@ enum { MOST_BLOCKS = 144 };
 
 static bool may_share(const struct attention_request *r)
 {
-    return r->dim != 96 && !r->packed && !r->padded && !is_bent(r) && r->left >= r->keys &&
+    bool is_faster = r->number == ATTENTION_E4M3 ? r->dim != 96 : r->dim == 128;
+    return is_faster && !r->packed && !r->padded && !is_bent(r) && r->left >= r->keys &&
            r->right >= r->keys && r->keys >= 2048;
 }
 static int queries_of_tile(const struct attention_request *r)
