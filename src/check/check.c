@@ -64,7 +64,7 @@ static void at_block(struct simt_watcher *watcher, struct simt_block *block, boo
         check_products_block(block, true);
     check->writes++;
     if (!begins)
-        block->launch->progress = block->launch->instructions;
+        block->launch->progress = block->launch->instructions + block->worker->instructions;
 }
 
 /* Stores, and atomics whose result is never read, do not count as polls. */

@@ -310,8 +310,8 @@ struct simt_late {
 
 /* What a warp or block has done since it last gave way to others. */
 struct simt_turn {
-    uint64_t ran; /* instructions; waiting loops pay more */
-    bool polled;
+    uint64_t polled;   /* instructions of slices with polls; waiting loops pay more */
+    uint64_t executed; /* instructions */
 };
 
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
@@ -326,7 +326,9 @@ struct simt_warp_state {
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice, */
-    uint32_t vain_waits;      /* and of them, failed waits that only the block can end */
+    uint32_t vain_waits;      /* and of them, failed waits that only the block can end, */
+    uint32_t blind_ops;       /* and what sees no memory: clocks, atomics that give nothing back */
+    uint64_t executed;        /* instructions of its last slice */
     struct simt_turn turn;
     uint32_t cluster_arrived;       /* lanes that have come to the cluster's barrier, */
     uint32_t cluster_waits;         /* and that have not waited there since */

@@ -8,12 +8,19 @@
 
 #include "simt/num_atomic.h"
 
+static inline bool gives_nothing(const struct simt_inst *in)
+{
+    enum ptx_op op = in->ptx->op;
+    return op == PTX_OP_RED || op == PTX_OP_RED_NOFTZ || op == PTX_OP_RED_VEC;
+}
+
 /* Where the lanes' operands lie; false after a fault. */
 static bool targets(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
                     uint8_t *hosts[SIMT_LANES])
 {
     unsigned bits = in->flags & SIMT_FLAG_ADDRESS_32 ? 32 : 64;
     simt_charge(w, 24);
+    simt_state(w)->blind_ops += gives_nothing(in);
     return simt_access_scattered(w, in, access_space(in->ptx), bits, size, true, hosts);
 }
 

@@ -166,7 +166,8 @@ static uint64_t clock_now(struct simt_warp *w, const struct simt_inst *in)
     struct simt_warp_state *warp = simt_state(w);
     simt_charge(w, 4);
     simt_charge_turns(w, TURNS);
-    simt_pauses(w, 2);
+    if (!simt_pauses(w, 2))
+        warp->blind_ops += 2;
     uint64_t now = simt_clock(warp), loop = (uint64_t)in->imm;
     simt_keep_time(w, in);
     if (!loop)

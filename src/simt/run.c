@@ -70,10 +70,12 @@ static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int3
  * -----------------------------------------------------------------------------------------------
  */
 
-/* A block that rests gives way as one that waits does, but is not taken to wait. */
+/* A block that rests gives way as one that waits does, but is not taken to wait. One that waits for
+ * its own warps, or for its cluster, keeps its worker: nobody else can end that. */
 enum block_result {
     BLOCK_DONE,
     BLOCK_WAITS,
+    BLOCK_WAITS_FOR_ITSELF,
     BLOCK_RESTS,
     BLOCK_STUCK,
     BLOCK_STOPPED,
@@ -106,17 +108,24 @@ static bool was_vain(const struct simt_warp_state *warp)
     return warp->vain_waits && warp->vain_waits == warp->sync_ops;
 }
 
-static void add_slice(struct simt_turn *turn, const struct simt_warp_state *warp, int32_t fuel)
+static void add_slice(struct simt_turn *turn, const struct simt_warp_state *warp, int32_t fuel,
+                      bool polled)
 {
-    turn->ran += (uint64_t)((int64_t)fuel - warp->fuel);
-    turn->polled |= warp->sync_ops != 0;
+    turn->polled += polled ? (uint64_t)((int64_t)fuel - warp->fuel) : 0;
+    turn->executed += warp->executed;
+}
+
+/* Has it looked at what other blocks may change? */
+static bool asks_others(const struct simt_warp_state *warp)
+{
+    return warp->sync_ops > warp->vain_waits + warp->blind_ops;
 }
 
 /* Is the turn over? Then another begins. */
 static enum block_result turn_result(struct simt_turn *turn)
 {
-    bool waits = turn->polled && turn->ran >= GIVE_WAY;
-    if (!waits && turn->ran < REST)
+    bool waits = turn->polled >= GIVE_WAY;
+    if (!waits && turn->executed < REST)
         return BLOCK_GOES_ON;
     *turn = (struct simt_turn){0};
     return waits ? BLOCK_WAITS : BLOCK_RESTS;
@@ -127,6 +136,7 @@ static enum block_result block_round(struct simt_block *block)
 {
     bool shuffle = block->launch->machine->options.random_schedule;
     bool any_live = false, any_ran = false, all_poll = true, all_vain = true, some_work = false;
+    bool any_asks = false;
     uint32_t first = shuffle ? (uint32_t)(simt_next_random(&block->random) % block->warp_count) : 0;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct simt_warp_state *warp = &block->warps[(first + k) % block->warp_count];
@@ -150,8 +160,8 @@ static enum block_result block_round(struct simt_block *block)
         bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);
         if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
-        add_slice(&block->turn, warp, fuel);
-        add_slice(&warp->turn, warp, fuel);
+        add_slice(&block->turn, warp, fuel, asks_others(warp));
+        add_slice(&warp->turn, warp, fuel, warp->sync_ops != 0);
         if (expired) {
             simt_path_expire(warp, warp->w.path);
             warp->turn = (struct simt_turn){0};
@@ -160,6 +170,7 @@ static enum block_result block_round(struct simt_block *block)
         }
         all_poll &= expired && warp->sync_ops;
         all_vain &= expired && was_vain(warp);
+        any_asks |= asks_others(warp);
         some_work |= warp->sync_ops != warp->vain_waits;
     }
     if (!any_live)
@@ -170,8 +181,14 @@ static enum block_result block_round(struct simt_block *block)
         block->vain += shuffle ? VAIN_MOST / 64 : 1;
     else if (!shuffle || some_work) /* a short turn may miss the wait */
         block->vain = 0;
-    return all_poll || (shuffle && simt_next_random(&block->random) % 4 == 0) ? BLOCK_WAITS
-                                                                              : BLOCK_GOES_ON;
+    if (shuffle && simt_next_random(&block->random) % 4 == 0)
+        return BLOCK_WAITS;
+    return !all_poll ? BLOCK_GOES_ON : any_asks ? BLOCK_WAITS : BLOCK_WAITS_FOR_ITSELF;
+}
+
+static bool waits(enum block_result result)
+{
+    return result == BLOCK_WAITS || result == BLOCK_WAITS_FOR_ITSELF;
 }
 
 /* Has the block done nothing but poll, without a new state? */
@@ -188,15 +205,17 @@ static enum block_result lone_round(struct simt_block *block)
     enum block_result result = block_round(block);
     if (result == BLOCK_STUCK && unblock_barrier(block))
         return BLOCK_GOES_ON;
-    if (result == BLOCK_GOES_ON)
+    if (waits(result) && is_stuck(block))
+        return BLOCK_STUCK;
+    if (result == BLOCK_GOES_ON || result == BLOCK_WAITS_FOR_ITSELF)
         return turn_result(&block->turn);
-    return result == BLOCK_WAITS && is_stuck(block) ? BLOCK_STUCK : result;
+    return result;
 }
 
 /* One round of each block of a cluster, which goes on while one of them does. */
 static enum block_result cluster_round(struct simt_cluster *cluster)
 {
-    bool goes_on = false, waits = false, all_vain = true;
+    bool goes_on = false, any_waits = false, any_polls = false, all_vain = true;
     enum block_result turn = BLOCK_GOES_ON;
     for (uint32_t i = 0; i < cluster->size; i++) {
         struct simt_block *block = cluster->blocks[i];
@@ -214,15 +233,16 @@ static enum block_result cluster_round(struct simt_cluster *cluster)
                 simt_watch_cluster_exit(block);
         }
         goes_on |= result == BLOCK_GOES_ON || result == BLOCK_DONE;
-        waits |= result == BLOCK_WAITS;
-        all_vain &= result == BLOCK_STUCK || (result == BLOCK_WAITS && is_stuck(block));
+        any_waits |= waits(result);
+        any_polls |= result == BLOCK_WAITS;
+        all_vain &= result == BLOCK_STUCK || (waits(result) && is_stuck(block));
     }
     if (cluster->ended == cluster->size)
         return BLOCK_DONE;
     if (goes_on)
         return turn;
-    if (waits)
-        return all_vain ? BLOCK_STUCK : BLOCK_WAITS;
+    if (any_waits)
+        return all_vain ? BLOCK_STUCK : any_polls ? BLOCK_WAITS : turn;
     for (uint32_t i = 0; i < cluster->size; i++)
         goes_on |= !cluster->blocks[i]->has_ended && unblock_barrier(cluster->blocks[i]);
     return goes_on ? BLOCK_GOES_ON : BLOCK_STUCK;

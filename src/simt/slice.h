@@ -13,6 +13,7 @@ static inline const struct simt_inst *simt_slice_begin(struct simt_warp_state *w
     warp->fuel = warp->slice_fuel = fuel;
     warp->sync_ops = 0;
     warp->vain_waits = 0;
+    warp->blind_ops = 0;
     warp->waits_for_clock = false;
     return path->ip;
 }
@@ -22,6 +23,7 @@ static inline bool simt_slice_end(struct simt_warp_state *warp, const struct sim
                                   uint64_t count)
 {
     warp->w.block->worker->instructions += count;
+    warp->executed = count;
     warp->clock = simt_clock(warp);
     warp->ran = warp->slice_fuel;
     warp->slice_fuel = warp->fuel;

@@ -131,6 +131,8 @@ void simt_find_waits(struct simt_code *code)
         struct simt_inst *inst = &code->insts[i];
         code->meets_blocks |= is_shared_by_blocks(inst->ptx);
         bool reads_clock = is_clock_read(inst->ptx);
+        if (reads_clock)
+            inst->imm = 0; /* was the register's number */
         if (inst->flags & SIMT_FLAG_HIDDEN || (!reads_clock && inst->ptx->op != PTX_OP_NANOSLEEP))
             continue;
         code->reads_clock |= reads_clock;
