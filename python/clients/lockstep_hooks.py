@@ -89,6 +89,9 @@ def jax_gpu(module):
     module.has_visible_nvidia_gpu = lambda: True
     os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "xla_disable_hlo_passes" not in flags:  # it calls cuDNN, which is machine code, for convolutions
+        os.environ["XLA_FLAGS"] = flags + " --xla_disable_hlo_passes=conv-rewriter"
     ptxas = os.environ.get("TRITON_PTXAS_PATH")
     if ptxas:
         os.environ["PATH"] = os.path.dirname(ptxas) + os.pathsep + os.environ.get("PATH", "")

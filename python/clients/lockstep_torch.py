@@ -369,7 +369,17 @@ def without_cudnn(module):
         cudnn.enabled = torch.backends.ContextProp(module._C._get_cudnn_enabled, module._C._set_cudnn_enabled)
 
 
+def extension_lines():
+    """Extensions that are built under `profile` or `check` (load_inline) have line numbers, in a folder of their
+    own: PyTorch does not build again what it finds there."""
+    folder = os.environ.get("TORCH_EXTENSIONS_DIR")
+    if folder and (_checked or os.environ.get("LOCKSTEP_PROFILE")):
+        os.environ["TORCH_EXTENSIONS_DIR"] = os.path.join(folder, "lines")
+        os.environ["NVCC_APPEND_FLAGS"] = os.environ.get("NVCC_APPEND_FLAGS", "") + " -lineinfo"
+
+
 def install(module):
+    extension_lines()
     # Virtual machines announce AMX and then refuse it: oneDNN would end the program there.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
     without_cudnn(module)

@@ -35,6 +35,16 @@ print(subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdou
 SCRIPT
 expect jax-ptxas 0 "'bin', 'nvvm'.*'nvlink', 'ptxas'.*Lockstep's" env PYTHONPATH="$work/packages" "$LOCKSTEP" run --gpu sim:h200 "$work/toolkit.py"
 
+# cuDNN, which XLA calls for convolutions, is machine code: it makes loops of them.
+echo 'has_visible_nvidia_gpu = None' >"$work/packages/jax/_src/hardware_utils.py"
+cat >"$work/flags.py" <<'SCRIPT'
+import os
+from jax._src import hardware_utils
+print("visible", hardware_utils.has_visible_nvidia_gpu(), os.environ["XLA_FLAGS"])
+SCRIPT
+expect jax-convolutions 0 'visible True --mine --xla_disable_hlo_passes=conv-rewriter' \
+    env PYTHONPATH="$work/packages" XLA_FLAGS=--mine "$LOCKSTEP" run --gpu sim:h200 "$work/flags.py"
+
 # cuda.bindings passes the functions of NVIDIA's runtime on in capsules: a module that has one as Cython makes it.
 mkdir -p "$work/packages/cuda/bindings/_internal"
 touch "$work/packages/cuda/__init__.py" "$work/packages/cuda/bindings/_internal/__init__.py"
