@@ -21,9 +21,7 @@ static void test_published(void **state)
     static const struct {
         uint32_t counter[4], key[2], out[4];
     } vectors[] = {
-        {{0},
-         {0},
-         {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}},
+        {{0}, {0}, {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}},
         {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
          {0xffffffff, 0xffffffff},
          {0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662}},

@@ -393,8 +393,7 @@ static const char *const edges[] = {
     "heads=1 queries=66 keys=4200 type=e4m3 dist=uniform,equal mask=causal lse=yes",
     "heads=1 queries=150 keys=260 type=e4m3 window=1,40 softcap=0,30 mask=full,causal lse=yes",
     /* blocks share the last round's tiles: all of them; two of 134 */
-    "heads=2 queries=150 keys=2100 lse=yes",
-    "heads=1 queries=130 keys=2048 type=f16 lse=yes",
+    "heads=2 queries=150 keys=2100 lse=yes", "heads=1 queries=130 keys=2048 type=f16 lse=yes",
     "heads=2 queries=200 keys=2100 type=e4m3 dim=64,128 dist=uniform,equal lse=yes",
     "heads=67 group=2 queries=3 keys=2K type=e4m3 dim=64 lse=yes",
     "batch=7 heads=2 group=2 queries=3,150 keys=2,300 type=e4m3 layout=packed mask=full,causal",

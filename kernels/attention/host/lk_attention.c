@@ -205,8 +205,8 @@ static enum attention_kind kind_of(const struct attention_request *r,
     return attention_takes(r, ATTENTION_ONLINE) ? ATTENTION_ONLINE : ATTENTION_NAIVE;
 }
 
-/* Enough wherever the buffers lie, and on every GPU. Whole sequences in 16 bits take it for shares of
- * the last tiles, and do without if there is none. */
+/* Enough wherever the buffers lie, and on every GPU. Whole sequences in 16 bits take it for shares
+ * of the last tiles, and do without if there is none. */
 static size_t workspace_of(const struct attention_request *r)
 {
     if (r->batch == 0 || r->queries == 0)
