@@ -45,7 +45,7 @@ static bool find_band(const struct system *s, int *below, int *above)
 static void fill_band(const struct solve *type, const struct system *s, char *band, int below,
                       int above)
 {
-    size_t size = element(type), ld = (size_t)(2 * below + above + 1);
+    size_t size = element(type), ld = 2 * (size_t)below + (size_t)above + 1;
     int base = s->offsets[0], diagonal = below + above;
     for (int row = 0; row < s->n; row++) {
         for (int k = s->offsets[row] - base; k < s->offsets[row + 1] - base; k++) {
