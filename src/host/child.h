@@ -46,7 +46,7 @@ int host_ask(const char *const *words, unsigned seconds, struct lk_buf *output);
 char *host_find_program(struct lk_arena *arena, const char *name);
 
 struct host_limits {
-    unsigned seconds, mib; /* more of either ends it */
+    unsigned seconds, mib; /* more of either ends it; a busy machine is no reason */
     bool reserves;         /* it maps far more memory than it uses: limit only what is resident */
     const volatile sig_atomic_t *interrupted; /* ends it when it becomes true; may be NULL */
 };

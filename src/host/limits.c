@@ -6,6 +6,8 @@
  *     programs.
  *  2. The child does not outlive this process: the kernel kills it (PR_SET_PDEATHSIG), and
  *     RLIMIT_CPU ends what it has started.
+ *  3. A busy machine is not the child's fault: when its seconds are over, it goes on while the
+ * group has had less processor time than that and gets more, but not beyond PATIENCE times as long.
  *
  * RLIMIT_AS cannot bound the simulated GPU: it reserves terabytes of addresses and uses few. So the
  * resident size is read every few milliseconds; a program that grows faster than that is past its
@@ -15,6 +17,7 @@
 
 #include "base/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 10, LOUD_BYTES = 16 << 20 };
+enum { TICK_MS = 10, LOUD_BYTES = 16 << 20, PATIENCE = 5 };
 #define MIB ((rlim_t)1 << 20)
 
 /* The child's side ------------------------------------------------------------------------------*/
@@ -83,16 +86,67 @@ static unsigned long long resident_bytes(pid_t pid)
     return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
+/* Processor time of a process of the group, and of the children that it has waited for; else 0. */
+static double process_seconds(const char *id, pid_t group)
+{
+    char path[300], text[1024];
+    int of = 0;
+    unsigned long long user = 0, system = 0, children = 0, children_system = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", id);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *fields = strrchr(text, ')'); /* a program's name may have brackets and blanks */
+    if (!fields ||
+        sscanf(fields, ") %*c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &of,
+               &user, &system, &children, &children_system) != 5 ||
+        of != group)
+        return 0;
+    return (double)(user + system + children + children_system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double group_seconds(pid_t group)
+{
+    double seconds = 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *each; processes && (each = readdir(processes));)
+        if (each->d_name[0] >= '1' && each->d_name[0] <= '9')
+            seconds += process_seconds(each->d_name, group);
+    if (processes)
+        closedir(processes);
+    return seconds;
+}
+
+struct watched {
+    pid_t pid;
+    double begin, looked, used; /* used: processor time when it was looked at last, in overtime */
+};
+
+static bool is_too_slow(struct watched *child, unsigned limit)
+{
+    double now = lk_seconds(), spent = now - child->begin;
+    if (spent <= limit || (child->looked > 0 && now - child->looked < 1))
+        return spent > (double)limit * PATIENCE;
+    double used = group_seconds(child->pid);
+    bool waits = child->looked > 0 && used - child->used < 0.01;
+    child->looked = now;
+    child->used = used;
+    return waits || used >= limit;
+}
+
 /* HOST_ENDED while it keeps its limits. */
 static enum host_end judge(const struct host_command *command, const struct host_limits *limits,
-                           pid_t pid, double begin)
+                           struct watched *child)
 {
     struct stat output;
     if (limits->interrupted && *limits->interrupted)
         return HOST_INTERRUPTED;
-    if (lk_seconds() - begin > limits->seconds)
+    if (is_too_slow(child, limits->seconds))
         return HOST_TOO_SLOW;
-    if (resident_bytes(pid) > limits->mib * MIB)
+    if (resident_bytes(child->pid) > limits->mib * MIB)
         return HOST_TOO_BIG;
     if (command->output && stat(command->output, &output) == 0 && output.st_size > LOUD_BYTES)
         return HOST_TOO_LOUD;
@@ -103,14 +157,14 @@ static enum host_end watch(const struct host_command *command, const struct host
                            pid_t pid, int alive, int *status)
 {
     struct pollfd end = {.fd = alive, .events = POLLIN};
-    double begin = lk_seconds();
+    struct watched child = {.pid = pid, .begin = lk_seconds()};
     enum host_end how = HOST_ENDED;
     for (;;) {
         siginfo_t info = {0};
         int failed = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
         if (failed ? errno != EINTR : info.si_pid == pid)
             break;
-        how = judge(command, limits, pid, begin);
+        how = judge(command, limits, &child);
         if (how != HOST_ENDED) {
             kill(-pid, SIGKILL);
             break;

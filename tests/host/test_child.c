@@ -176,13 +176,27 @@ static void within_limits(void **state)
     assert_int_equal(host_run_limited(&missing, &limits, &status), HOST_NOT_STARTED);
 }
 
+/* Little processor time, but some in each second: others have the machine. */
+static void on_a_busy_machine(void **state)
+{
+    struct host_limits limits = {.seconds = 1, .mib = 1000};
+    int status;
+    const char *slow = "i=0; while [ $i -lt 25 ]; do i=$((i + 1)); j=0; "
+                       "while [ $j -lt 5000 ]; do j=$((j + 1)); done; sleep 0.1; done; exit 4";
+    double begin = lk_seconds();
+    assert_int_equal(limited(slow, &limits, &status), HOST_ENDED);
+    assert_int_equal(status, 4);
+    assert_true(lk_seconds() - begin > 2);
+    assert_int_equal(limited("while :; do :; done", &limits, &status), HOST_TOO_SLOW);
+}
+
 static void beyond_limits(void **state)
 {
     struct host_limits limits = {.seconds = 1, .mib = 1000};
     int status;
     double begin = lk_seconds();
     char script[700];
-    snprintf(script, sizeof script, "(sleep 3; echo late > %s) & sleep 60", path_of("late"));
+    snprintf(script, sizeof script, "(sleep 8; echo late > %s) & sleep 60", path_of("late"));
     assert_int_equal(limited(script, &limits, &status), HOST_TOO_SLOW);
     assert_true(lk_seconds() - begin < 20);
     limits.seconds = 60;
@@ -198,7 +212,8 @@ static void beyond_limits(void **state)
     limits.mib = 1000;
     limits.interrupted = &interrupted;
     assert_int_equal(limited("sleep 60", &limits, &status), HOST_INTERRUPTED);
-    sleep(3); /* what it had started was killed with it */
+    while (lk_seconds() - begin < 9) /* what it had started was killed with it */
+        sleep(1);
     assert_int_equal(access(path_of("late"), F_OK), -1);
 }
 
@@ -210,7 +225,7 @@ int main(void)
         cmocka_unit_test(long_output),      cmocka_unit_test(places_and_names),
         cmocka_unit_test(environment),      cmocka_unit_test(alarms),
         cmocka_unit_test(programs_on_path), cmocka_unit_test(within_limits),
-        cmocka_unit_test(beyond_limits),
+        cmocka_unit_test(beyond_limits),    cmocka_unit_test(on_a_busy_machine),
     };
     return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }
