@@ -5,9 +5,9 @@
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-kernels   every edge problem of every variant: 'make test' takes a part (minutes)
-#   make test-counters  every counter that ncu gave on an H200: 'make test' leaves out the largest kernels
+#   make test-counters  every counter that ncu gave on an H200: 'make test' takes access patterns and Hopper's units
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
-#   make test-course    every lesson with its wrong kernels; 'make test' takes two days of each week (minutes)
+#   make test-course    every lesson with its wrong kernels; 'make test' takes a day of each week (minutes)
 #   make test-studio    every page and picture in a browser; 'make test' takes a part (minutes)
 #   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
 #   make test-python-course  every exercise and every notebook in Python (minutes; needs Triton, NumPy and CuPy)
@@ -416,15 +416,15 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # One build of the instruction bodies: they take longest to compile. make sanitize SANITIZE_ISA=2 has
 # the oldest, without vector instructions of our own.
 SANITIZE_ISA ?= $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo 3 || echo 2)
-# Unit tests of the machine and the PTX tests. Scripts that start the command again and again
-# (tests/toolchain/run_*, tests/cli) run in the ordinary build alone; `make sanitize` has the library's
-# public calls too, and the suites that try instruction bodies on numbers by the million.
-SANITIZE_SUITES ?= tests/base tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/driver tests/ptx/ tests/ptx_front tests/fuzz
-# These two wait and poll, which takes a sanitised machine long: only `make sanitize` has them.
-SANITIZE_WITHOUT ?= tests/simt/test_stall tests/driver/test_overlap
+# What reads foreign bytes, and every instruction. `make sanitize` has all unit tests; scripts that start the
+# command again and again (tests/toolchain/run_*, tests/cli) run in the ordinary build alone.
+SANITIZE_SUITES ?= tests/base tests/driver tests/ptx/ tests/ptx_front tests/fuzz
+SANITIZE_MORE   := tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/num tests/tensor tests/zoo/test_ tests/tune
+# It waits and polls, which takes a sanitised machine long: only `make sanitize` has it.
+SANITIZE_WITHOUT ?= tests/driver/test_overlap
 .PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
-	+@$(MAKE) --no-print-directory SANITIZE_SUITES='$(SANITIZE_SUITES) tests/num tests/tensor tests/zoo/test_ tests/tune' SANITIZE_WITHOUT= sanitize-only
+	+@$(MAKE) --no-print-directory SANITIZE_SUITES='$(SANITIZE_SUITES) $(SANITIZE_MORE)' SANITIZE_WITHOUT= sanitize-only
 	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 WITHOUT='$(SANITIZE_WITHOUT)' $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \

@@ -137,23 +137,23 @@ test-libraries: $(LIBCUDA) $(SUITE_BIN)
 test-kernels: all kernels
 	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) KERNELS_ALL=1 scripts/run-tests tests/kernels tests/bench/run.sh
 
-# `make test` leaves out the largest kernels.
+# `make test` leaves out the kernels of the library and programs.
 .PHONY: test-counters
 test-counters: all
 	@BUILD=$(abspath $(BUILD)) COUNTERS_ALL=1 scripts/run-tests tests/counters
 
-# `make test` compiles one variant of every sixth family, and writes every third.
+# `make test` compiles one variant of every twelfth family, and writes every third.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
-# `make test` takes two days of each week, one seed, and part of the pages.
+# `make test` takes a day of each week, the solutions of week 2, every third cheat, one seed, and part of the pages.
 .PHONY: test-course test-studio
 test-course: all
 	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run.sh tests/learn/run_gaming
 test-studio: all
 	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/studio
 
-# `make test` does it for three days, with fewer mistakes.
+# `make test` does it for one day, with fewer mistakes.
 .PHONY: test-mutants
 test-mutants: all
 	@$(BUILD)/lockstep learn check-course --mutate

@@ -3,7 +3,7 @@
 # ../gather.py has nvcc compile them all at once; each runs by itself. judge.py says how lines are marked:
 # an error must be reported at every mark and nowhere else, and none at all in a twin. A line
 # "// options:" has nvcc's and check's own. Then the programs of tests/programs, which are right: none
-# may be accused, except those that fail on purpose: every second, or all with PROGRAMS_ALL=1.
+# may be accused, except those that fail on purpose: every third, or all with PROGRAMS_ALL=1.
 #   tests/check/run.sh [NAME...]    JOBS=2 side by side
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -86,7 +86,7 @@ purpose=" error_faults error_codes driver_api memory_pools cluster_async_alone p
 names=${*:-$(ls *.cu | sed 's/\.cu$//')}
 # shellcheck disable=SC2086
 jobs=$(printf 'planted %s\n' $names
-    for name in $(programs ../programs | awk -v all="${PROGRAMS_ALL:-}" 'all || NR % 2'); do
+    for name in $(programs ../programs | awk -v all="${PROGRAMS_ALL:-}" 'all || NR % 3 == 1'); do
         [ $# -gt 0 ] || [[ $purpose == *" $name "* ]] || echo "right $name"
     done)
 if [ "$NVCC" = none ]; then

@@ -1,7 +1,7 @@
 #!/bin/bash
 # 'lockstep zoo export' from outside: what it says of wrong arguments; and exported programs, which
 # nvcc compiles as their first lines say and which then run on the simulated GPU.
-#   tests/export/run.sh    the last variant of every sixth family, and some kernels that were made wrong
+#   tests/export/run.sh    the last variant of every twelfth family, and some kernels that were made wrong
 #   EXPORT_ALL=1           every variant, a wrong kernel of each family, and other sizes
 # JOBS=2 side by side
 set -u
@@ -132,9 +132,9 @@ if ! scripts/get-nvcc --find >/dev/null; then
     echo "skip exported programs: there is no nvcc"
     exit 0
 fi
-# Each program costs a compilation: a quick run takes every sixth family, and of wrong kernels every
-# ninth.
-for family in $(names | awk -v all="$all" 'all || NR % 6 == 1'); do
+# Each program costs a compilation: a quick run takes every twelfth family, and of wrong kernels every
+# eighteenth.
+for family in $(names | awk -v all="$all" 'all || NR % 12 == 1'); do
     last=$(variants "$family" | tail -n 1)
     [ -n "$last" ] || continue
     if [ -n "$all" ]; then
@@ -149,7 +149,7 @@ for family in $(names | awk -v all="$all" 'all || NR % 6 == 1'); do
         esac
     fi
 done >"$work/list"
-grep -v '^#' tests/export/mutations | awk -v all="$all" '{ print (all || NR % 9 == 1 ? "wrong " : "planted ") $0 }' >>"$work/list"
+grep -v '^#' tests/export/mutations | awk -v all="$all" '{ print (all || NR % 18 == 1 ? "wrong " : "planted ") $0 }' >>"$work/list"
 tr '\n' '\0' <"$work/list" | xargs -0 -P "${JOBS:-2}" -I{} bash -c '
     read -r kind name rest <<<"$1"
     one "$kind" "$name" "$rest"' bash {}

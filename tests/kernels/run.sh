@@ -26,7 +26,7 @@ checked() { # FAMILY OPTION...
 one() { # STEP FAMILY
     local sim="--gpu sim:h200" part=
     [ -n "${KERNELS_ALL:-}" ] || case $1 in
-    check) part="--at-most 3" ;;
+    check) part="--at-most 2" ;;
     clang) part="--at-most 3" ;;
     shift*) part="--at-most 2" ;;
     schedules) part="--at-most 2" ;;
@@ -51,7 +51,7 @@ export -f one checked zoo_test
 # shellcheck disable=SC2046 # one word each
 [ $# -gt 0 ] || set -- $(families)
 # What takes longest comes first. The embedded kernels are nvcc's where there is one, so only a whole run
-# needs a step for them. Unless it is a whole run, families take turns with the shifts, and every second has
+# needs a step for them. Unless it is a whole run, families take turns with the shifts, and every third has
 # its schedules shuffled and is launched again and again.
 turn=0
 for step in schedules check ${KERNELS_ALL:+nvcc} clang shift launches; do
@@ -59,7 +59,7 @@ for step in schedules check ${KERNELS_ALL:+nvcc} clang shift launches; do
         turn=$((turn + 1))
         case $step$KERNELS_ALL in
         shift) echo "shift$((turn % 2 + 1)) $family" ;;
-        schedules | launches) [ $((turn % 2)) -eq 0 ] || [ $# -eq 1 ] || continue; echo "$step $family" ;;
+        schedules | launches) [ $((turn % 3)) -eq 0 ] || [ $# -eq 1 ] || continue; echo "$step $family" ;;
         shift*) printf '%s\n' "shift1 $family" "shift2 $family" ;;
         *) echo "$step $family" ;;
         esac

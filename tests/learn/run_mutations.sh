@@ -1,5 +1,5 @@
 #!/bin/sh
-# Mistakes in the solutions of the course are caught: in three days, of each exercise the
+# Mistakes in the solutions of the course are caught: in one day, of each exercise the
 # first mutant of each kind (a barrier dropped, x and y swapped, off by one, no padding, = for +=,
 # one thread for all). `make test-mutants` makes all of them, in every day.
 set -u
@@ -13,7 +13,7 @@ unset LOCKSTEP_PROGRESS LOCKSTEP_COURSE LOCKSTEP_GPU LOCKSTEP_SCHEDULE LOCKSTEP_
 mkdir -p "$HOME"
 learn="$LOCKSTEP learn"
 
-for day in week1/day5 week2/day3 week4/day3; do
+for day in week2/day3; do
     $learn check-course "$day" --mutate-some >"$work/day.txt" 2>&1 ||
         echo "not ok mutations of $day (status $?): $(tail -n 1 "$work/day.txt")"
     cat "$work/day.txt" >>"$work/all.txt"

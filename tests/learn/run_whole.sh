@@ -1,6 +1,7 @@
 #!/bin/sh
 # The whole course, as a learner goes through it: a fresh folder, every exercise in its order with our
-# solution as the file, every quiz with its answers. In the end all is solved, and nothing is next.
+# solution as the file, every quiz with its answers. In the end all is solved, and nothing is next. Without
+# LOCKSTEP_TEST_ALL=yes (make test-course) it is week 2 alone.
 set -u
 . tests/expect.sh
 work=$(mktemp -d)
@@ -13,9 +14,9 @@ mine=$work/course
 expect whole-init 0 '' $learn init "$mine"
 
 python3 - >"$work/plan" <<'PY'
-import json, pathlib
+import json, os, pathlib
 weeks = ["preflight", "week1", "week2", "week3", "week4"]
-for week in weeks:
+for week in weeks if os.environ.get("LOCKSTEP_TEST_ALL") else ["week2"]:
     for lesson in sorted(pathlib.Path("course", week).glob("day*")):
         plan = json.loads((lesson / "lesson.json").read_text())
         for exercise in plan["exercises"]:
@@ -45,14 +46,14 @@ done <"$work/plan"
 
 $learn progress --json >"$work/progress.json"
 python3 - "$work/progress.json" "$work/plan" <<'PY'
-import json, sys
+import json, os, sys
 progress = json.load(open(sys.argv[1]))
 plan = [line.split() for line in open(sys.argv[2])]
 wanted = {f"{lesson}/{name}" for what, lesson, name, _ in plan if what == "exercise"}
 solved = {row["exercise"] for row in progress["exercises"] if row["passed"]}
-once = all(row["attempts"] == 1 for row in progress["exercises"])
+once = all(row["attempts"] == 1 for row in progress["exercises"] if row["exercise"] in wanted)
 for name, right in (("whole-solved", wanted == solved), ("whole-at-once", once),
-                    ("whole-nothing-next", not progress.get("next"))):
+                    ("whole-nothing-next", bool(progress.get("next")) != bool(os.environ.get("LOCKSTEP_TEST_ALL")))):
     print(f"ok {name}" if right else f"not ok {name}: missing {sorted(wanted - solved)[:5]}, "
           f"next {progress.get('next')}")
 PY
