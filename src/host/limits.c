@@ -89,9 +89,9 @@ static unsigned long long resident_bytes(pid_t pid)
 /* Processor time of a process of the group, and of the children that it has waited for; else 0. */
 static double process_seconds(const char *id, pid_t group)
 {
+    enum { GROUP = 5, FIRST_TIME = 14, LAST_TIME = 17 }; /* as proc(5) counts: the name is 2 */
     char path[300], text[1024];
-    int of = 0;
-    unsigned long long user = 0, system = 0, children = 0, children_system = 0;
+    unsigned long long ticks = 0;
     snprintf(path, sizeof path, "/proc/%s/stat", id);
     FILE *file = fopen(path, "re");
     if (!file)
@@ -99,13 +99,18 @@ static double process_seconds(const char *id, pid_t group)
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
-    const char *fields = strrchr(text, ')'); /* a program's name may have brackets and blanks */
-    if (!fields ||
-        sscanf(fields, ") %*c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &of,
-               &user, &system, &children, &children_system) != 5 ||
-        of != group)
+    char *at = strrchr(text, ')'); /* a name may have brackets and blanks; then " S ", the state */
+    if (!at || strlen(at) < 4)
         return 0;
-    return (double)(user + system + children + children_system) / (double)sysconf(_SC_CLK_TCK);
+    at += 3;
+    for (int field = 4; field <= LAST_TIME; field++) {
+        unsigned long long value = strtoull(at, &at, 10);
+        if (field == GROUP && value != (unsigned long long)group)
+            return 0;
+        if (field >= FIRST_TIME)
+            ticks += value;
+    }
+    return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 static double group_seconds(pid_t group)
