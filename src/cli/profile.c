@@ -49,7 +49,7 @@ static const char help[] =
     "  lockstep profile --compare naive.cu tiled.cu\n"
     "  lockstep profile reduction/vectorised n=4M type=f64\n"
     "  lockstep profile reduce.cu --json > before.json\n"
-    "  lockstep profile gemm/tiled m=64 n=64 k=64 --replay tiled.json\n";
+    "  lockstep profile gemm/shared_tiled m=64 n=64 k=64 --replay tiled.json\n";
 
 struct options {
     struct profile_filter filter;
