@@ -14,6 +14,7 @@ static const char help[] =
     "       lockstep zoo show FAMILY[/VARIANT] [--json]\n"
     "       lockstep zoo test [FAMILY[/VARIANT] ...] [PARAMETER=VALUE ...] [options]\n"
     "       lockstep zoo run FAMILY[/VARIANT] [PARAMETER=VALUE ...] [options]\n"
+    "       lockstep zoo memory FAMILY[/VARIANT] [PARAMETER=VALUE ...] [--gpu GPU] [--json]\n"
     "       lockstep zoo export FAMILY/VARIANT [PARAMETER=VALUE ...] [-o FILE [--force]]\n"
     "\n"
     "The kernel library: families of problems, each with variants from naive to the limit.\n"
@@ -21,6 +22,7 @@ static const char help[] =
     "  show   a family's parameters and variants; of a variant, its source\n"
     "  test   runs variants on their edge problems and compares with the reference\n"
     "  run    one problem of each variant named, compared with the reference\n"
+    "  memory what a problem's buffers take, and the workspace of each variant; nothing runs\n"
     "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main "
     "that\n"
     "         checks and times it; to stdout, or to FILE\n"
@@ -46,6 +48,7 @@ static const char help[] =
     "  lockstep zoo show reduction/warp_shuffle\n"
     "  lockstep zoo test reduction n=0,1,33,1M type=f32,i32\n"
     "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n"
+    "  lockstep zoo memory attention batch=1 heads=16 queries=1K,16K,128K\n"
     "  lockstep zoo export scan/look_back n=16M -o look_back.cu && nvcc look_back.cu && ./a.out\n";
 
 /* list and show ---------------------------------------------------------------------------------*/
@@ -210,10 +213,12 @@ static int run(int count, char **words)
             host_error("show: which family? as in 'lockstep zoo show reduction'");
     } else if (strcmp(verb, "test") == 0 || strcmp(verb, "run") == 0) {
         status = test(&options, verb[0] == 't');
+    } else if (strcmp(verb, "memory") == 0) {
+        status = cli_zoo_memory(&options);
     } else if (strcmp(verb, "export") == 0) {
         status = cli_zoo_export(&options);
     } else {
-        host_error("there is no '%s'; it is list, show, test, run or export", verb);
+        host_error("there is no '%s'; it is list, show, test, run, memory or export", verb);
     }
 out:
     lk_list_free(&options.names);
@@ -221,5 +226,5 @@ out:
     return status;
 }
 
-const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help,
+const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, memory, export", help,
                                     run};

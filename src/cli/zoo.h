@@ -18,6 +18,8 @@ struct cli_zoo {
     bool force;                     /* export: overwrite it */
 };
 
-int cli_zoo_export(const struct cli_zoo *options); /* returns the exit status */
+/* These return the exit status. */
+int cli_zoo_export(const struct cli_zoo *options);
+int cli_zoo_memory(const struct cli_zoo *options);
 
 #endif
