@@ -326,5 +326,5 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct cli_command cli_bench = {"bench", "how long kernels take, beside their peers", help,
-                                      run};
+const struct cli_command cli_bench = {"bench", "time kernels of the library beside their peers",
+                                      help, run};

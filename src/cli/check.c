@@ -25,14 +25,12 @@ static const char help[] =
     "       lockstep check [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "       lockstep check [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "\n"
-    "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of "
-    "bounds,\n"
-    "misaligned or to freed memory, bad frees, values that were never written, races in shared "
-    "and\n"
-    "global memory, between streams, graph nodes and with the host, barriers that not all threads\n"
-    "reach, clusters whose blocks end too early, deadlocks, wrong .sync masks, endless loops. "
-    "Remarks\n"
-    "(leaks, unused reads, harmless looks before an atomic) are shown apart and do not count as\n"
+    "Runs a program on a simulated GPU and looks for errors in its kernels:\n"
+    "  memory    out of bounds, misaligned, freed or never written; bad frees\n"
+    "  races     in shared and global memory, between streams and graph nodes, with the host\n"
+    "  barriers  that not all threads reach, wrong .sync masks, clusters that end too early\n"
+    "  progress  deadlocks, endless loops\n"
+    "Remarks (leaks, unused reads, harmless reads before an atomic) are shown apart and are not\n"
     "errors.\n"
     "\n"
     "  --json         print JSON; the program's own output goes to stderr\n"
@@ -43,7 +41,7 @@ static const char help[] =
     "  --at-most N    of a family: N of each variant's edge problems, spread over all of them\n"
     "Every other option is as for 'lockstep run'.\n"
     "\n"
-    "The exit status is 1 if there are errors; else the program's own, or 2 if it does not "
+    "The exit status is 1 if there are errors, otherwise the program's own, or 2 if it does not\n"
     "compile.\n"
     "docs/check.md says what is found and how races are judged.\n"
     "\n"
@@ -130,5 +128,4 @@ out:
     return status;
 }
 
-const struct cli_command cli_check = {"check", "find errors and races in a CUDA program", help,
-                                      run};
+const struct cli_command cli_check = {"check", "find errors and races in kernels", help, run};

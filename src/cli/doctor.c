@@ -195,5 +195,5 @@ static int run(int count, char **words)
     return ready ? CLI_OK : CLI_FINDINGS;
 }
 
-const struct cli_command cli_doctor = {"doctor", "checks what this machine has and what is missing",
+const struct cli_command cli_doctor = {"doctor", "check what this machine has and what is missing",
                                        help, run};

@@ -106,5 +106,4 @@ static int run(int count, char **words)
     return CLI_OK;
 }
 
-const struct cli_command cli_gpus = {"gpus", "the GPUs known, and an occupancy calculator", help,
-                                     run};
+const struct cli_command cli_gpus = {"gpus", "list the known GPUs; compute occupancy", help, run};

@@ -16,14 +16,20 @@ static const struct cli_command *const commands[] = {
 
 static void print_usage(FILE *stream)
 {
-    host_put(stream, "Lockstep runs CUDA programs, with a GPU or without one.\n\n"
-                     "usage: lockstep COMMAND ...\n\n");
+    host_put(stream,
+             "Lockstep runs, checks, profiles and teaches CUDA, with a GPU or without one.\n\n"
+             "usage: lockstep COMMAND ...\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %s%-8s%s %s\n", host_style(stream, HOST_BOLD), commands[i]->name,
                 host_style(stream, HOST_PLAIN), commands[i]->summary);
     host_put(stream,
-             "\n  lockstep help COMMAND   explains one, with examples\n"
+             "\n  lockstep help COMMAND   explains a command, with examples\n"
              "  lockstep --version\n\n"
+             "examples:\n"
+             "  lockstep run prog.cu\n"
+             "  lockstep check prog.cu\n"
+             "  lockstep profile train.py\n"
+             "  lockstep learn\n\n"
              "Exit status: 0 fine, 1 findings, 2 wrong usage or bad input, 3 not supported;\n"
              "'run' returns the program's own.\n");
 }

@@ -380,4 +380,4 @@ static int run(int count, char **words)
 }
 
 const struct cli_command cli_profile = {
-    "profile", "what kernels do line by line, what bounds them, what to do about it", help, run};
+    "profile", "show what bounds each kernel, line by line, and what to change", help, run};

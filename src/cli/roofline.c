@@ -227,4 +227,4 @@ static int run(int count, char **words)
 }
 
 const struct cli_command cli_roofline = {
-    "roofline", "bound by memory or by arithmetic, and how far from the roof", help, run};
+    "roofline", "bound by memory or by arithmetic? how far from the roof?", help, run};

@@ -18,9 +18,8 @@ static const char help[] =
     "\n"
     "Compiles with nvcc (or takes the program from its cache) and runs it, with a GPU or without.\n"
     "A PROGRAM must contain PTX, and its symbols if the CUDA runtime is linked into it (nvcc's\n"
-    "default). Programs, Python scripts and commands on PATH find Lockstep's libraries and tools "
-    "in\n"
-    "place of NVIDIA's: docs/clients.md.\n"
+    "default). Programs, Python scripts and commands on PATH find Lockstep's libraries and tools\n"
+    "instead of NVIDIA's: docs/clients.md.\n"
     "\n"
     "  --gpu sim:NAME         simulate this GPU, as in sim:a100; 'lockstep gpus' lists them\n"
     "  --gpu sim:NAMExN       simulate N of them, up to 8, as in sim:h200x2\n"
@@ -29,21 +28,19 @@ static const char help[] =
     "  --threads N            host threads; 1 makes a simulated run deterministic (default: all)\n"
     "  --schedule random:SEED shuffle warps and blocks, to shake out races\n"
     "  --limit N              stop a kernel after this many warp instructions\n"
-    "  --poison               fill fresh memory (shared, local, allocated) with bytes 0xff, which "
-    "read\n"
-    "                         as NaN or -1, in place of zeros: shows what relies on them\n"
-    "  --twice                run with two schedules (in order; then random:1, or what --schedule\n"
-    "                         says) and report where they part: the first launch, allocation and\n"
-    "                         byte that differ, and the first line of stdout. The exit status is "
-    "1\n"
-    "                         if they do. Device memory is compared after every launch\n"
+    "  --poison               fill fresh memory (shared, local, allocated) with bytes 0xff, which\n"
+    "                         read as NaN or -1, instead of zeros: shows what relies on zeros\n"
+    "  --twice                run with two schedules (in order; then random:1, or that of\n"
+    "                         --schedule) and report where they differ: the first launch,\n"
+    "                         allocation and byte, and the first line of stdout. Device memory\n"
+    "                         is compared after every launch. The exit status is 1 if they do\n"
     "  --json                 with --twice: the same for programs, on stdout\n"
     "  --keep                 keep nvcc's intermediate files (PTX ...) and say where\n"
     "  --verbose              show what is done\n"
     "Every other option is nvcc's: -O3 -std=c++17 -Iinclude -DN=8 -arch=sm_80 -lfoo ...\n"
     "\n"
     "The exit status is the program's; 2 if it does not compile, 3 if it needs what the simulated\n"
-    "GPU does not support. Programs are cached in ~/.cache/lockstep/run (LOCKSTEP_CACHE_MIB, "
+    "GPU does not support. Programs are cached in ~/.cache/lockstep/run (LOCKSTEP_CACHE_MIB,\n"
     "1024).\n"
     "Names with $ ` \" \\ or a line break are refused: nvcc would hand them to a shell.\n"
     "\n"
@@ -89,5 +86,5 @@ static int run(int count, char **words)
     return status;
 }
 
-const struct cli_command cli_run = {"run", "compile and run a CUDA program, with a GPU or without",
-                                    help, run};
+const struct cli_command cli_run = {
+    "run", "run a CUDA program or a Python script, with a GPU or without", help, run};

@@ -310,4 +310,4 @@ out:
     return status;
 }
 
-const struct cli_command cli_tune = {"tune", "fits a family's kernels to this GPU", help, run};
+const struct cli_command cli_tune = {"tune", "fit a family's kernels to this GPU", help, run};

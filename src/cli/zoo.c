@@ -165,7 +165,8 @@ static int report(const struct zoo_trial *trials, size_t count, bool json)
     if (json) {
         cli_print_json(all);
     } else {
-        printf("%zu variants right, %zu wrong", count - failed - skipped, failed);
+        size_t right = count - failed - skipped;
+        printf("%zu variant%s right, %zu wrong", right, right == 1 ? "" : "s", failed);
         printf(skipped ? ", %zu took none of the problems\n" : "\n", skipped);
         json_decref(all);
     }
@@ -226,5 +227,5 @@ out:
     return status;
 }
 
-const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, memory, export", help,
-                                    run};
+const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, memory, export",
+                                    help, run};

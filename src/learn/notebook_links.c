@@ -1,6 +1,6 @@
 /*
  * notebook_links.c: the links of a lesson's text, for a notebook. Other lessons are the notebooks
- * beside it; an exercise is the cell below; what only the studio shows says so.
+ * beside it; an exercise is the cell below; links to what only the studio shows are marked.
  */
 #include "learn/notebook.h"
 

@@ -1,8 +1,8 @@
 /*
- * beside.c: launches take turns on a machine, but for one that does nothing but poll memory:
- * another may begin beside it, since what it polls for may be that one's to write. The one beside
- * runs on a single host thread, with parameters and counters of its own. A checker sees one launch
- * at a time: with one, the driver sets no simt_set_yield, and nothing begins beside another.
+ * beside.c: launches take turns on a machine, except one that only polls memory: another may begin
+ * beside it, which may write what it polls for. The one beside runs on a single host thread, with
+ * parameters and counters of its own. A checker sees one launch at a time: with one, the driver
+ * sets no simt_set_yield, and nothing begins beside another.
  */
 #include "simt/beside.h"
 

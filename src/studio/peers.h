@@ -1,7 +1,7 @@
 /*
  * peers.h: the connections to the studio. Anyone on this computer can open one, so a peer that has
  * not shown the cookie yet gets little: few places, of which a newcomer takes the oldest, and
- * seconds to finish its headers. Nobody who is slow can keep the learner's own browser out.
+ * seconds to finish its headers. So a slow peer cannot keep the learner's own browser out.
  */
 #ifndef LOCKSTEP_STUDIO_PEERS_H
 #define LOCKSTEP_STUDIO_PEERS_H
