@@ -191,9 +191,9 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
         simt_kernel_reads_clock(kernel->function->kernel) ||
         (wanted && (launch.sample_instructions || !drv_time_known(kernel, &launch.known)));
     /* The assembler may take longer than the launch. Loops that wait by %globaltimer (libcu++'s
-     * barriers and semaphores) need no exact occupancy. */
+     * barriers and semaphores) need no exact occupancy, and nobody times a check. */
     bool measured = wanted || simt_kernel_counts_cycles(kernel->function->kernel);
-    if ((launch.timed && measured) || context->device->profiles)
+    if ((launch.timed && measured && !context->device->in_order) || context->device->profiles)
         drv_ask_registers(kernel->function);
     double share = drv_kernel_share(context->device->gpu, kernel);
     launch.starts = drv_model_kernel_start(context, share, kernel->cooperative, *clock);
