@@ -363,6 +363,7 @@ void check_cluster_order(struct check *check, struct simt_warp *w, const struct 
     struct check_warp *warp = &block->warps[w->index];
     uint64_t key = barrier_key(w->block);
     if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_WAIT) {
+        block->waits_for_cluster = true;
         check_order_take(check, block, w->index, key, false);
         check_order_take_engines(block, w->index);
     } else if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_ARRIVE) {
@@ -427,8 +428,29 @@ static void note_remote(struct check *check, struct simt_warp *w, const struct s
                                               .phase = place->cluster_phase + has_arrived};
 }
 
+/* A block may use the shared memory of another one once that has begun. What an mbarrier counts
+ * comes after the mbarrier's initialisation, or is reported for that. */
+static void look_for_start(struct check *check, const struct watch_access *access, int lane)
+{
+    struct check_block *block = access->w->block->check;
+    uint32_t slot;
+    if (block->waits_for_cluster || mbarrier_slot(access->in, &slot) ||
+        check_bulk_is(access->in->ptx) ||
+        check_order_knows_block(block, access->w->index, access->block->check) ||
+        check_is_known(check, CHECK_CLUSTER_START, access->in, NULL))
+        return;
+    struct check_side side = check_side_of(access->w, access->in, lane, "use");
+    struct check_subject subject = {.space = PTX_SPACE_REG};
+    check_report(check, CHECK_CLUSTER_START, &subject, &side, NULL,
+                 "cluster start: block (%u,%u,%u) may not have begun when this thread of another "
+                 "block uses its shared memory: nothing makes it wait (cluster.sync() before the "
+                 "first use)",
+                 access->block->index[0], access->block->index[1], access->block->index[2]);
+}
+
 void check_cluster_access(struct check *check, const struct watch_access *access, uint32_t mask)
 {
+    look_for_start(check, access, __builtin_ctz(mask));
     note_remote(check, access->w, access->in, __builtin_ctz(mask), access->block->check);
 }
 

@@ -142,6 +142,12 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
         else
             check->writes++;
         break;
+    case PTX_GROUP_CONTROL:
+        if (ptx_has(in->ptx, PTX_MOD_WAIT)) {
+            check_order_open_segment(check, w->block->check, w->index);
+            check_warp_of(w)->waited_for_grid = check->time;
+        }
+        break;
     case PTX_GROUP_CLUSTER:
         check_cluster_order(check, w, in);
         check->writes++;

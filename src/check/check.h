@@ -99,6 +99,7 @@ struct check_warp {
     uint32_t fence_init;          /* mbarriers that it made up to then, one orders for all */
     uint32_t (*seen)[SIMT_LANES]; /* [lane][lane]: after .syncs of some lanes only; or NULL */
     struct check_taint *taint;    /* its undefined registers, by frame */
+    uint32_t waited_for_grid;     /* griddepcontrol.wait: when; 0: not yet */
     uint32_t waited;              /* cp.async copies up to then are done */
     uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
     uint32_t bulk_commits[8];     /* the same for bulk groups */
@@ -172,7 +173,8 @@ struct check_block {
     struct check_cell *cells;    /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
-    uint32_t cluster_phase;                      /* of the cluster's barrier */
+    uint32_t cluster_phase;                      /* of the cluster's barrier, */
+    bool waits_for_cluster;                      /* and a thread of this block has waited for it */
     struct check_mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_capacity;
     bool has_ended_mbarriers;     /* one was invalidated */
@@ -274,9 +276,10 @@ struct check {
     struct check_allocation owners_last;              /* a free one that was asked for last, */
     const struct simt_inst *owners_in, *owners_there; /* and the last pair that is reported */
     uint32_t first_segment;                           /* C2 */
-    struct check_op *op;                              /* the operation that launched it, or NULL */
-    uint32_t history; /* older segments than the launch's, from this one on, may be of
-                         launches that nothing orders before it (ops.c) */
+    struct check_op *op;                              /* the operation that launched it, or NULL, */
+    const struct check_op *early; /* and a kernel that may not have ended when it begins, or NULL */
+    uint32_t history;             /* older segments than the launch's, from this one on, may be of
+                                     launches that nothing orders before it (ops.c) */
     uint32_t serial;
     uint32_t passed_on; /* when something was last ordered for other blocks */
     struct check_carriers carriers;
@@ -437,6 +440,9 @@ void check_order_block(struct check *check, struct simt_block *block, bool begin
 void check_order_open_segment(struct check *check, struct check_block *block, uint32_t warp);
 bool check_order_is_before(const struct check *check, const struct check_block *block,
                            uint32_t warp, uint32_t lane, uint32_t segment, uint32_t info);
+/* Does the warp know of anything that the other block has done? */
+bool check_order_knows_block(const struct check_block *block, uint32_t warp,
+                             const struct check_block *other);
 void check_order_barrier(struct check *check, struct simt_block *block, uint32_t id);
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx);
 /* Atomics and ordered accesses: joins what the word carries, leaves what the warp may pass on. */

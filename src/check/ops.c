@@ -149,6 +149,7 @@ static void put_in_stream(struct check_op *op, const struct simt_op_info *info)
     op->stream_id = info->stream;
     op->stream = stream_index(info->stream);
     op->count = ++all.counts[op->stream];
+    op->may_begin_early = info->may_begin_early && all.host[op->stream] < op->count - 1;
     op->clock_count = all.stream_count;
     op->clock = lk_alloc(all.stream_count * sizeof(*op->clock));
     memcpy(op->clock, all.host, all.stream_count * sizeof(*op->clock));
@@ -264,6 +265,10 @@ static const char *remedy(const struct check_op *a, const struct check_op *b)
                  "and let the second's stream wait for it, or use one stream";
 }
 
+#define EARLY_REMEDY                                                                               \
+    "the second may begin before the first has ended (programmatic stream serialization); wait "   \
+    "before the access: cudaGridDependencySynchronize(), or griddepcontrol.wait"
+
 static void describe(struct check *check, struct check_subject *subject, struct lk_buf *where)
 {
     lk_buf_add(where, "", 0);
@@ -293,6 +298,54 @@ static void report(struct check *check, const struct check_op *op, bool is_write
     lk_buf_free(&theirs);
 }
 
+/* Programmatic launches ------------------------------------------------------------------------ */
+
+/* Has the warp waited for the grids before, or learnt of one that has? */
+static bool waited_for_grid(const struct simt_warp *w)
+{
+    const struct check_block *block = w->block->check;
+    const struct check_warp *warp = &block->warps[w->index];
+    const uint32_t *row = check_known_by(block, w->index);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        uint32_t time = block->warps[i].waited_for_grid;
+        if (time && (i == w->index || row[i] >= time))
+            return true;
+    }
+    return warp->foreign; /* another block may have waited for it */
+}
+
+static bool lets_next_begin(const struct check *check)
+{
+    const struct simt_code *code = check->launch->code;
+    for (uint32_t i = 0; i < code->inst_count; i++)
+        if (code->insts[i].ptx->op == PTX_OP_GRIDDEPCONTROL &&
+            ptx_has(code->insts[i].ptx, PTX_MOD_LAUNCH_DEPENDENTS))
+            return true;
+    return false;
+}
+
+/* The kernel that may not have ended when op begins. */
+static const struct check_op *before_early(const struct check_op *op)
+{
+    for (const struct check_op *other = all.first; other && op->may_begin_early;
+         other = other->next)
+        if (!other->graph && other->lets_begin && other->last_segment &&
+            other->check == op->check && other->stream == op->stream &&
+            other->count + 1 == op->count)
+            return other;
+    return NULL;
+}
+
+/* Conflicts ------------------------------------------------------------------------------------ */
+
+static bool is_ordered(const struct check *check, const struct simt_warp *w,
+                       const struct check_op *other)
+{
+    if (other == check->early)
+        return waited_for_grid(w);
+    return check_op_is_before(other, check->op) || check_op_is_before(check->op, other);
+}
+
 void check_ops_conflict(struct check *check, const struct watch_access *access, int lane,
                         uint64_t address, bool is_write, uint32_t segment, bool was_write)
 {
@@ -303,8 +356,7 @@ void check_ops_conflict(struct check *check, const struct watch_access *access, 
     while (other && !(other->check == check && segment >= other->first_segment &&
                       segment <= other->last_segment))
         other = other->next;
-    if (op && other && other != op && !check_op_is_before(other, op) &&
-        !check_op_is_before(op, other) &&
+    if (op && other && other != op && !is_ordered(check, access->w, other) &&
         !check_is_known_pair(check, check_op_key(op), check_op_key(other))) {
         struct check_side side =
             check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
@@ -313,9 +365,12 @@ void check_ops_conflict(struct check *check, const struct watch_access *access, 
         check_op_name(other, &theirs);
         check_report_ops(check, &subject, &side, &op->callers, &other->callers, other->name,
                          kind_name(other), "race between %s: %s at 0x%llx%s in %s, which %s %s: %s",
-                         op->graph && op->graph == other->graph ? "graph nodes" : "streams",
+                         op->graph && op->graph == other->graph ? "graph nodes"
+                         : other == check->early                ? "kernels"
+                                                                : "streams",
                          side.does, (unsigned long long)address, where.data, mine.data, theirs.data,
-                         was_write ? "writes" : "reads", remedy(op, other));
+                         was_write ? "writes" : "reads",
+                         other == check->early ? EARLY_REMEDY : remedy(op, other));
     }
     pthread_mutex_unlock(&check_ops_lock);
     lk_buf_free(&where);
@@ -412,6 +467,7 @@ void check_ops_launch_begins(struct check *check)
 {
     check->op = current && current->kind == SIMT_OP_KERNEL ? current : NULL;
     check->history = UINT32_MAX;
+    check->early = NULL;
     if (!check->op)
         return;
     pthread_mutex_lock(&check_ops_lock);
@@ -420,6 +476,10 @@ void check_ops_launch_begins(struct check *check)
         if (other->last_segment && other->check == check && other->first_segment < check->history &&
             !check_op_is_before(other, check->op))
             check->history = other->first_segment;
+    check->op->lets_begin = lets_next_begin(check);
+    check->early = before_early(check->op);
+    if (check->early && check->early->first_segment < check->history)
+        check->history = check->early->first_segment;
     pthread_mutex_unlock(&check_ops_lock);
 }
 

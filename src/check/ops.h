@@ -26,7 +26,9 @@ struct check_op {
     struct check_op *graph; /* of a node: the graph's launch */
     uint32_t node, nodes;   /* its number in the launch; of a launch: how many there are */
     uint64_t *before;       /* [node / 64]: nodes before it */
-    char *name;             /* of a kernel */
+    char *name;             /* of a kernel, */
+    bool may_begin_early;   /* before the kernel before it in the stream has ended, */
+    bool lets_begin;        /* and one that lets the next one do so: griddepcontrol */
     struct check_callers callers;
     struct simt_box boxes[2];
     unsigned box_count;

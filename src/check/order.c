@@ -134,6 +134,15 @@ static uint32_t lookup(const struct check_knowledge *knowledge, uint32_t warp)
                : 0;
 }
 
+/* Other blocks know the engines of a block that store as they know warps: by numbers above all
+ * warps of the grid. */
+enum { STORING_ENGINES = 2 * CHECK_STORE_ENGINES };
+
+static uint32_t storing_number(const struct check_block *block, uint32_t warp)
+{
+    return 1u << 31 | warp / block->warp_count * STORING_ENGINES;
+}
+
 /* Questions
  * ---------------------------------------------------------------------------------------- */
 
@@ -157,7 +166,18 @@ bool check_order_is_before(const struct check *check, const struct check_block *
     }
     if (in_block < block->warp_count)
         return segment <= check_known_by(block, warp)[in_block];
+    if (engine > CHECK_LOAD_ENGINES)
+        theirs = storing_number(block, theirs) + engine - 1 - CHECK_LOAD_ENGINES;
     return segment <= lookup(block->warps[warp].foreign, theirs);
+}
+
+bool check_order_knows_block(const struct check_block *block, uint32_t warp,
+                             const struct check_block *other)
+{
+    for (uint32_t i = 0; i < other->warp_count; i++)
+        if (lookup(block->warps[warp].foreign, other->first_warp + i) >= other->first_segment)
+            return true;
+    return false;
 }
 
 struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
@@ -302,20 +322,26 @@ uint64_t check_order_key(const struct check_block *block, uint64_t address, bool
                    : (((address & ~UINT64_C(3)) ^ ((uint64_t)block->first_warp + 1) << 40) | 1);
 }
 
-/* What the warp can pass on: itself up to `until`, the other warps of its block as it knows them,
- * and what it knows of other blocks. */
+/* What the warp can pass on: itself up to `until`, the other warps of its block and the engines
+ * that store for it, as it knows them, and what it knows of other blocks. */
 static struct check_knowledge *what_is_known(const struct check_block *block, uint32_t warp,
                                              uint32_t until)
 {
     const uint32_t *row = check_known_by(block, warp);
     struct check_knowledge *own =
-        lk_alloc(sizeof(*own) + block->warp_count * sizeof(own->ranges[0]));
+        lk_alloc(sizeof(*own) + (block->warp_count + STORING_ENGINES) * sizeof(own->ranges[0]));
     own->references = 1;
     own->count = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         uint32_t time = i == warp ? until : row[i];
         if (time)
             add_range(own, block->first_warp + i, block->first_warp + i, time);
+    }
+    uint32_t engine = storing_number(block, block->first_warp);
+    for (uint32_t i = 0; i < STORING_ENGINES; i++) {
+        uint32_t time = row[block->warp_count + CHECK_LOAD_ENGINES + i];
+        if (time)
+            add_range(own, engine + i, engine + i, time);
     }
     if (!block->warps[warp].foreign)
         return own;
@@ -370,6 +396,18 @@ void check_order_pass_on(struct check *check, struct check_block *block, uint32_
     carry_engines(carrier, block, warp, is_new);
 }
 
+/* Learns what the range has of these numbers; true if it has no others. */
+static bool learn_range(uint32_t *times, const struct check_range *range, uint32_t first,
+                        uint32_t count)
+{
+    uint32_t last = first + count - 1;
+    uint32_t from = range->first > first ? range->first : first;
+    uint32_t to = range->last < last ? range->last : last;
+    for (uint32_t i = from; i <= to && i >= from; i++)
+        times[i - first] = times[i - first] > range->time ? times[i - first] : range->time;
+    return range->first >= first && range->last <= last;
+}
+
 /* own_block: a read of block scope learns nothing of other blocks. */
 void check_order_take(struct check *check, struct check_block *block, uint32_t number, uint64_t key,
                       bool own_block)
@@ -379,15 +417,13 @@ void check_order_take(struct check *check, struct check_block *block, uint32_t n
     if (!carrier || !carrier->known || carrier->version == warp->acquired)
         return;
     uint32_t *row = check_known_by(block, number), first = block->first_warp;
-    uint32_t last = first + block->warp_count - 1;
+    uint32_t *engines = row + block->warp_count + CHECK_LOAD_ENGINES;
     bool foreign = false;
     for (uint32_t i = 0; i < carrier->known->count; i++) {
         const struct check_range *range = &carrier->known->ranges[i];
-        uint32_t from = range->first > first ? range->first : first;
-        uint32_t to = range->last < last ? range->last : last;
-        for (uint32_t k = from; k <= to && k >= from; k++)
-            row[k - first] = row[k - first] > range->time ? row[k - first] : range->time;
-        foreign |= range->first < first || range->last > last;
+        bool is_own = learn_range(row, range, first, block->warp_count);
+        is_own |= learn_range(engines, range, storing_number(block, first), STORING_ENGINES);
+        foreign |= !is_own;
     }
     if (carrier->first_warp == first)
         join_engines(row + block->warp_count, carrier->engines);
@@ -532,4 +568,5 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     memset(block->written, 0, block->shared_bytes / 8 + 1);
     memset(block->arrived, 0, sizeof(block->arrived));
     block->cluster_phase = block->mbarrier_count = block->remote_count = 0;
+    block->waits_for_cluster = false;
 }

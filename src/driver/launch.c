@@ -190,7 +190,10 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
     launch.timed =
         simt_kernel_reads_clock(kernel->function->kernel) ||
         (wanted && (launch.sample_instructions || !drv_time_known(kernel, &launch.known)));
-    if (launch.timed || context->device->profiles)
+    /* The assembler may take longer than the launch. Loops that wait by %globaltimer (libcu++'s
+     * barriers and semaphores) need no exact occupancy, and nobody times a check. */
+    bool measured = wanted || simt_kernel_counts_cycles(kernel->function->kernel);
+    if ((launch.timed && measured && !context->device->in_order) || context->device->profiles)
         drv_ask_registers(kernel->function);
     double share = drv_kernel_share(context->device->gpu, kernel);
     launch.starts = drv_model_kernel_start(context, share, kernel->cooperative, *clock);
@@ -297,6 +300,9 @@ static CUresult apply_attribute(struct drv_kernel_work *kernel, const CUlaunchAt
         return kernel->cluster[0] && kernel->cluster[1] && kernel->cluster[2]
                    ? CUDA_SUCCESS
                    : CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        kernel->programmatic = attribute->value.programmaticStreamSerializationAllowed != 0;
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         kernel->priority = attribute->value.priority;
         return CUDA_SUCCESS;

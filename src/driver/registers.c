@@ -1,7 +1,8 @@
 /*
  * registers.c: asks NVIDIA's assembler, where there is one, how many registers a kernel gets.
  * Occupancy, and so modelled time, depends on it; without it the machine estimates. It is asked
- * once a kernel, and only for launches that are timed or profiled.
+ * once a kernel, and only for launches that are profiled, timed by events or read %clock, and not
+ * under a checker.
  *   LOCKSTEP_REGISTERS=N          at most N a thread, as nvcc's -maxrregcount
  *   LOCKSTEP_REGISTERS=estimated  not asked
  */

@@ -104,6 +104,7 @@ struct drv_kernel_work {
     unsigned grid[3], block[3], cluster[3];
     unsigned shared;
     bool cooperative;
+    bool programmatic; /* may begin before the kernel before it in the stream has ended */
     int priority;
     void *params; /* owned, packed as the kernel wants them */
     size_t params_size;

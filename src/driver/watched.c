@@ -60,6 +60,7 @@ static struct simt_op_info describe(const struct drv_work *work, const struct dr
     if (work->kind == DRV_WORK_KERNEL) {
         info.kind = SIMT_OP_KERNEL;
         info.name = work->kernel.function->info->name;
+        info.may_begin_early = work->kernel.programmatic;
         info.params = work->kernel.params;
         info.params_size = work->kernel.params_size;
     } else if (work->kind == DRV_WORK_GRAPH) {

@@ -183,9 +183,10 @@ struct simt_code {
     uint32_t registers;   /* estimate, for occupancy */
     uint32_t increase;    /* the most that a setmaxnreg.inc asks for; 0: there is none */
     bool reads_clock;
-    bool meets_blocks; /* atomics or ordered accesses outside shared memory: blocks may wait for
-                          others */
-    bool fixed_params; /* an address of the machine's buffer for parameters is in it */
+    bool counts_cycles; /* reads %clock, not just %globaltimer */
+    bool meets_blocks;  /* atomics or ordered accesses outside shared memory: blocks may wait for
+                           others */
+    bool fixed_params;  /* an address of the machine's buffer for parameters is in it */
     struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
     struct simt_shared_var {
         const struct ptx_var *var;

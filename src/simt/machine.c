@@ -399,6 +399,11 @@ bool simt_kernel_reads_clock(struct simt_kernel *kernel)
     return simt_kernel_code(kernel)->reads_clock;
 }
 
+bool simt_kernel_counts_cycles(struct simt_kernel *kernel)
+{
+    return simt_kernel_code(kernel)->counts_cycles;
+}
+
 bool simt_kernel_runs_beside(struct simt_kernel *kernel)
 {
     return !simt_kernel_code(kernel)->fixed_params;

@@ -35,8 +35,9 @@ struct simt_box {
 
 struct simt_op_info {
     enum simt_op_kind kind;
-    uint64_t stream;  /* its id */
-    const char *name; /* of a kernel */
+    uint64_t stream;      /* its id */
+    const char *name;     /* of a kernel, */
+    bool may_begin_early; /* which may begin before the kernel before it in the stream has ended */
     void *const *after;
     size_t after_count;
     void *graph; /* the operation that launches the graph whose node this is; or NULL */

@@ -143,6 +143,7 @@ struct simt_kernel_info {
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);
 bool simt_kernel_reads_clock(struct simt_kernel *kernel);
+bool simt_kernel_counts_cycles(struct simt_kernel *kernel); /* by %clock */
 /* May it begin beside a launch that only polls? Not if it takes the address of a parameter. */
 bool simt_kernel_runs_beside(struct simt_kernel *kernel);
 /* Registers as NVIDIA's assembler assigns them, in place of the estimate in models of occupancy. */

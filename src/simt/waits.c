@@ -136,6 +136,7 @@ void simt_find_waits(struct simt_code *code)
         if (inst->flags & SIMT_FLAG_HIDDEN || (!reads_clock && inst->ptx->op != PTX_OP_NANOSLEEP))
             continue;
         code->reads_clock |= reads_clock;
+        code->counts_cycles |= reads_clock && inst->ptx->operands[1].sreg <= PTX_SREG_CLOCK64;
         const struct ptx_function *function = NULL;
         for (uint32_t k = 0; k < code->function_count; k++) {
             const struct ptx_function *each = code->functions[k].ptx;

@@ -182,7 +182,7 @@ static bool is_order(const struct ptx_inst *ptx)
     case PTX_GROUP_ATOMIC:
         return ptx->operand_count == 0; /* fences */
     default:
-        return false;
+        return ptx->op == PTX_OP_GRIDDEPCONTROL;
     }
 }
 

@@ -238,6 +238,33 @@ strip static
 expect run-static-runtime-stripped 2 'was stripped.*link it with .nvcc -cudart shared' \
     "$lockstep" run --gpu sim:h200 ./static
 
+# The assembler, which may take longer than a launch, is asked for the registers of kernels whose
+# time matters: not of those that wait by the clock, and not under check. Its answers are kept.
+cat >asked.cu <<'PROGRAM'
+#include <cstdlib>
+__global__ void waits(long long *out)
+{
+    long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    *out = now;
+}
+__global__ void counts(long long *out) { *out = clock64(); }
+int main(int argc, char **argv)
+{
+    long long *out;
+    cudaMalloc(&out, 8);
+    argc > 1 ? counts<<<1, 1>>>(out) : waits<<<1, 1>>>(out);
+    return cudaFree(out);
+}
+PROGRAM
+asked() { find "$XDG_CACHE_HOME/lockstep/run" -name 'ptxas.*' | wc -l; }
+before=$(asked)
+expect run-waits-by-clock 0 '^ *$' "$lockstep" run --gpu sim:h200 asked.cu
+expect check-counts-cycles 0 '0 errors' "$lockstep" check --gpu sim:h200 asked.cu -- 1
+expect run-asks-nothing 0 "" test "$(asked)" -eq "$before"
+expect run-counts-cycles 0 '^ *$' "$lockstep" run --gpu sim:h200 asked.cu -- 1
+expect run-asks-assembler 0 "" test "$(asked)" -eq "$((before + 1))"
+
 # Scripts, modules and commands on PATH: what follows is theirs; our libraries come first
 cat >show.py <<'SCRIPT'
 import ctypes, os, sys
