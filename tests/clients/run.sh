@@ -142,6 +142,9 @@ else
         "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
         "$LOCKSTEP" profile "$work/libraries"
+    "$NVCC" "$here/solver_wide.cu" -lcusolver -o "$work/solver_wide"
+    expect libraries-solver-wide 0 '^ok potrf.*ok some by value.*ok potri.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/solver_wide"
     "$NVCC" "$here/xt.cu" -lcublas -o "$work/xt"
     expect libraries-xt 0 '^ok gemm, two of the host.*ok trsm.*0 wrong' \
         "$LOCKSTEP" run --gpu sim:h200 "$work/xt"
