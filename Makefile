@@ -312,7 +312,7 @@ $(BUILD)/libnvJitLink.so.%: src/clients/nvjitlink.c src/clients/lto.c src/client
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvjitlink$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 # cuBLAS on OpenBLAS, which is opened when it is needed. Programs find cuBLASLt's calls through it, too.
-BLAS_SRC := $(filter-out %/lt.c %/solver.c %/sparse_solver.c %/eigen.c %/jacobi.c,$(wildcard src/clients/blas/*.c))
+BLAS_SRC := $(filter-out %/lt.c %/solver.c %/sparse_solver.c %/eigen.c %/jacobi.c %/solver64.c %/symmetric.c,$(wildcard src/clients/blas/*.c))
 $(BUILD)/libcublas.so.%: $(BLAS_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublas%.map $(BUILD)/libcublasLt.so.% $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(BLAS_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
@@ -325,7 +325,7 @@ $(BUILD)/libcublasLt.so.%: $(LT_SRC) $(wildcard src/clients/blas/*.h src/clients
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublasLt$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 # cuSOLVER 11 belongs to CUDA 12, and 12 to CUDA 13.
-SOLVER_SRC := $(addprefix src/clients/blas/,solver.c sparse_solver.c eigen.c jacobi.c types.c)
+SOLVER_SRC := $(addprefix src/clients/blas/,solver.c solver64.c sparse_solver.c eigen.c jacobi.c symmetric.c types.c)
 $(BUILD)/libcusolver.so.%: $(SOLVER_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcusolver%.map $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(ALL) -DCUSOLVER_MAJOR=$* -shared -o $@ $(SOLVER_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \

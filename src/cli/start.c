@@ -269,7 +269,8 @@ bool start_prepare(struct lk_arena *arena, int count, char **words, struct start
             goto out;
         put_most_registers(arena, count, words);
         start->path = built.path;
-        start->name = built.name;
+        start->name = built.path; /* argv[0]: programs start themselves again by it */
+        start->title = built.name;
         start->arguments = request.arguments;
     }
     if (request.verbose)

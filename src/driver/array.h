@@ -47,7 +47,10 @@ CUresult drv_texture_make(CUcontext context, const CUDA_RESOURCE_DESC *resource,
                           const CUDA_TEXTURE_DESC *sampler, const CUDA_RESOURCE_VIEW_DESC *view,
                           bool is_surface, uint64_t *handle);
 size_t drv_texture_linear_most(unsigned element);
+/* Work that is under way may still use it, as on a GPU. */
 bool drv_texture_drop(CUcontext context, uint64_t handle, bool is_surface);
+/* Lets go of what was dropped, if no work is under way any more. */
+void drv_textures_settle(CUcontext context);
 
 /* Texture references: texref.c. */
 void drv_texrefs_forget(CUmodule module);

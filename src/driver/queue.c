@@ -7,6 +7,7 @@
  * other stream's: that kernel may wait for something this thread does later.
  */
 #include "base/arena.h"
+#include "driver/array.h"
 #include "driver/state.h"
 #include "driver/timeline.h"
 #include "simt/memory_events.h"
@@ -151,6 +152,7 @@ struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op 
 {
     CUcontext context = stream->context;
     struct drv_device *device = context->device;
+    drv_textures_settle(context);
     struct drv_op *op = lk_alloc_zeroed(sizeof *op);
     op->references = 3; /* the queue's, the stream's, as its last one, and the caller's */
     op->stream = stream;
@@ -351,6 +353,7 @@ CUresult drv_wait_context(CUcontext context)
         }
     }
     drv_watch_context_synced(context);
+    drv_textures_settle(context);
     return context->error;
 }
 

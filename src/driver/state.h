@@ -272,6 +272,7 @@ struct CUctx_st {
     struct drv_list modules, events;
     double host_clock;       /* modelled time that the host has waited for */
     struct drv_list retired; /* what watchers know the last work of destroyed streams by */
+    struct drv_list leaving; /* handles of textures, destroyed while work was under way */
     struct drv_list peers;
 };
 

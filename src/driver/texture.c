@@ -254,8 +254,22 @@ bool drv_texture_drop(CUcontext context, uint64_t handle, bool is_surface)
     if (!object || object->is_surface != is_surface)
         return false;
     drv_table_remove(table, handle);
+    drv_list_add(&object->context->leaving, (void *)(uintptr_t)handle);
+    drv_textures_settle(object->context);
     free(object);
-    return simt_texture_remove(context->device->machine, handle);
+    return true;
+}
+
+void drv_textures_settle(CUcontext context)
+{
+    if (!context->leaving.count)
+        return;
+    for (CUstream stream = context->streams; stream; stream = stream->next)
+        if (!drv_stream_idle(stream))
+            return;
+    for (size_t i = 0; i < context->leaving.count; i++)
+        simt_texture_remove(context->device->machine, (uintptr_t)context->leaving.items[i]);
+    drv_list_free(&context->leaving);
 }
 
 /* Objects ----------------------------------------------------------------------------------------

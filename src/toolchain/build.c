@@ -118,7 +118,7 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
 /* Without a cache the program lives only as long as it runs: it is opened, then removed. */
 static const char *open_and_remove(struct lk_arena *arena, const char *folder, const char *name)
 {
-    int fd = open(lk_arena_printf(arena, "%s/%s", folder, name), O_RDONLY | O_CLOEXEC);
+    int fd = open(lk_arena_printf(arena, "%s/%s", folder, name), O_RDONLY);
     host_remove_tree(folder);
     return fd < 0 ? NULL : lk_arena_printf(arena, "/proc/self/fd/%d", fd);
 }

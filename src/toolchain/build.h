@@ -18,7 +18,7 @@ struct build {
 
 struct built {
     const char *path; /* to execute */
-    const char *name; /* "./prog" for prog.cu: what the program is to be called */
+    const char *name; /* "./prog" for prog.cu: what reports call it */
     bool cached;
 };
 

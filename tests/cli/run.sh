@@ -178,11 +178,11 @@ int main(int count, char **words)
 CU
 echo '#define WORD "first"' >word.h
 sim="$lockstep run --gpu sim:t4 --verbose say.cu"
-expect run 7 'compute_75,code=compute_75 .*built:.*first ./say 1 ./say gpu=sim:t4 threads=.null.' $sim
+expect run 7 'compute_75,code=compute_75 .*built:.*first [^ ]*/say 1 [^ ]*/say gpu=sim:t4 threads=.null.' $sim
 expect run-cached 7 'cached:.*first' $sim
 expect run-options 7 'cached:.*gpu=sim:t4 threads=2 schedule=random:9 limit=1000 poison=0xff' \
     $sim --threads 2 --schedule=random:9 --limit 1000 --poison
-expect run-arguments 7 'first ./say 3 a b ' $sim -- --gpu 'a b'
+expect run-arguments 7 'first [^ ]*/say 3 a b ' $sim -- --gpu 'a b'
 expect run-stdin 7 'stdin typed' sh -c "echo typed | $sim -- x"
 expect run-signal 134 'to stderr' $sim -- 1 2 3
 expect run-stdout-is-the-programs 0 '^first [^+]*$' sh -c "$sim 2>/dev/null; :"
@@ -220,6 +220,40 @@ cp "$program" ./built
 expect run-program 7 'first ./built 1' "$lockstep" run --gpu sim:h200 ./built
 expect run-program-arguments 2 'after --' "$lockstep" run --gpu sim:h200 ./built 10
 expect run-not-cuda 0 'remark: .*does not load' "$lockstep" run --gpu sim:h200 /bin/true
+
+# A program that starts itself again, by argv[0] and by what /proc says
+cat >again.cu <<'CU'
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+static int start_again(char *path)
+{
+    char word[] = "child";
+    char *words[] = {path, word, NULL};
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        execvp(path, words);
+        perror(path);
+        _exit(99);
+    }
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+int main(int count, char **words)
+{
+    char itself[] = "/proc/self/exe";
+    if (count > 1)
+        return strcmp(getenv("LOCKSTEP_GPU"), "sim:t4") == 0 ? 5 : 6;
+    printf("by argv[0] %d, by /proc %d\n", start_again(words[0]), start_again(itself));
+    return 0;
+}
+CU
+expect run-starts-itself 0 'by argv.0. 5, by /proc 5' "$lockstep" run --gpu sim:t4 again.cu
+expect run-starts-itself-no-cache 0 'by argv.0. 5, by /proc 5' \
+    env HOME=/dev/null XDG_CACHE_HOME= TMPDIR="$work" "$lockstep" run --gpu sim:t4 again.cu
 
 # Several sources; errors of the compiler
 echo 'int helper() { return 5; }' >helper.cpp
@@ -304,7 +338,7 @@ expect run-rpath 7 "$work/bin/libcudart.so.13" env LD_DEBUG=files "$lockstep" ru
 damage() { # NAME HOW: HOW is a command, run in the entry's folder, or in the cache's
     expect "damage-before-$1" 7 'cached:.*first' $sim
     (cd "$(dirname "$program")" && sh -c "$2")
-    expect "damage-$1" 7 'built:.*first ./say 1' $sim
+    expect "damage-$1" 7 'built:.*first [^ ]*/say 1' $sim
     expect "damage-after-$1" 7 'cached:.*first' $sim
 }
 damage empty ': >say'
@@ -325,7 +359,7 @@ damage wrong-list 'for list in ../*.files; do echo /nowhere >>"$list"; done'
 damage a-folder 'rm say && mkdir say'
 
 # The cache: no home, a limit, two at a time
-expect run-no-cache 7 'first ./say' env HOME=/dev/null XDG_CACHE_HOME= TMPDIR="$work" \
+expect run-no-cache 7 'first /proc/self/fd/' env HOME=/dev/null XDG_CACHE_HOME= TMPDIR="$work" \
     "$lockstep" run --gpu sim:t4 say.cu
 find "$XDG_CACHE_HOME/lockstep/run" -exec touch -d '2 hours ago' {} +
 expect run-limit 7 'first' env LOCKSTEP_CACHE_MIB=0 "$lockstep" run --gpu sim:t4 -DX=2 say.cu

@@ -142,6 +142,12 @@ else
         "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
         "$LOCKSTEP" profile "$work/libraries"
+    "$NVCC" "$here/solver_wide.cu" -lcusolver -o "$work/solver_wide"
+    expect libraries-solver-wide 0 '^ok potrf.*ok some by value.*ok potri.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/solver_wide"
+    "$NVCC" "$here/xt.cu" -lcublas -o "$work/xt"
+    expect libraries-xt 0 '^ok gemm, two of the host.*ok trsm.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/xt"
     "$NVCC" "$here/tensor_sums.cu" -lcublas -o "$work/tensor_sums"
     "$LOCKSTEP" run --gpu sim:h200 "$work/tensor_sums" >"$work/tensor_sums.out"
     expect tensor-sums 0 '^ *$' diff "$here/tensor_sums.expect" "$work/tensor_sums.out"
@@ -152,6 +158,9 @@ else
     "$NVCC" "$here/sparse.cu" -lcusparse -o "$work/sparse"
     expect sparse 0 '^ok floats.*ok sparse times sparse.*ok lower triangle.*ok a column outside.*0 wrong' \
         "$LOCKSTEP" run --gpu sim:h200 "$work/sparse"
+    "$NVCC" -Wno-deprecated-declarations "$here/factors.cu" -lcusparse -o "$work/factors"
+    expect sparse-factors 0 '^ok ic0.*ok a boosted pivot.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/factors"
     expect sparse-in-profiles 0 'library calls +[0-9]+ x cusparseSpMV, .* by roofline' \
         "$LOCKSTEP" profile "$work/sparse"
 fi

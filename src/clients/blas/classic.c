@@ -4,6 +4,7 @@
  * AArch64 pass in slots of 64 bits: one function takes them all and reads what the list says.
  */
 #include "clients/blas/blas.h"
+#include "clients/driver_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,14 +176,14 @@ static void cost(const struct classic *classic, struct lk_library_call *call)
     call->unit = classic->real == 8 ? LK_UNIT_F64 : LK_UNIT_F32;
 }
 
-static enum blas_status issue(const char *name, const char *fortran_name, const char *what,
-                              bool wide, const struct blas_handle *handle,
+static enum blas_status issue(const char *name, char type, const char *fortran_name,
+                              const char *what, bool wide, const struct blas_handle *handle,
                               const uint64_t *arguments)
 {
-    bool complex = name[6] == 'C' || name[6] == 'Z';
+    bool complex = type == 'C' || type == 'Z';
     struct classic classic = {.what = what,
                               .fortran = fortran_name,
-                              .real = name[6] == 'D' || name[6] == 'Z' ? 8 : 4,
+                              .real = type == 'D' || type == 'Z' ? 8 : 4,
                               .wide = wide};
     classic.element = complex ? 2 * classic.real : classic.real;
     if (!handle)
@@ -199,18 +200,26 @@ static enum blas_status issue(const char *name, const char *fortran_name, const 
     return blas_status_of(lk_library_call(handle->stream, &call));
 }
 
+/* cublasXt's calls return when they are done: their matrices may be the host's. */
+static enum blas_status wait_for(enum blas_status status)
+{
+    return status == BLAS_SUCCESS ? blas_status_of(cuCtxSynchronize()) : status;
+}
+
 #define PARAMETERS                                                                                 \
     const struct blas_handle *handle, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,  \
         uint64_t f, uint64_t g, uint64_t h, uint64_t i, uint64_t j, uint64_t k, uint64_t l,        \
         uint64_t m, uint64_t n
-#define CALL(symbol, shown, name, what, wide)                                                      \
+#define CALL(symbol, shown, type, name, what, wide, finish)                                        \
     EXPORT enum blas_status symbol(PARAMETERS);                                                    \
     EXPORT enum blas_status symbol(PARAMETERS)                                                     \
     {                                                                                              \
         const uint64_t all[ARGUMENTS] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n};                \
-        return issue(shown, name "_", what, wide, handle, all);                                    \
+        return finish(issue(shown, #type[0], name "_", what, wide, handle, all));                  \
     }
 #define BLAS(type, name, suffix, fortran, what)                                                    \
-    CALL(cublas##type##name##suffix, "cublas" #type #name, #fortran, what, false)                  \
-    CALL(cublas##type##name##suffix##_64, "cublas" #type #name, #fortran, what, true)
+    CALL(cublas##type##name##suffix, "cublas" #type #name, type, #fortran, what, false, )          \
+    CALL(cublas##type##name##suffix##_64, "cublas" #type #name, type, #fortran, what, true, )
+#define XT(type, name, fortran, what)                                                              \
+    CALL(cublasXt##type##name, "cublasXt" #type #name, type, #fortran, what, true, wait_for)
 #include "clients/blas/classic.def"

@@ -29,7 +29,7 @@ static void turn(const struct solve *s, void *v, int ldv, const void *from, int 
 }
 
 /* s->first: A, S or N, as LAPACK has it; the matrices of a batch follow each other. */
-static void run_gesvdj(void *data)
+void solver_run_gesvdj(void *data)
 {
     struct solve *s = data;
     int some = least(s->m, s->n), k = s->first == 'S' ? some : s->n;
@@ -91,7 +91,7 @@ static char svd_job(int job, int econ)
         void *params)                                                                              \
     {                                                                                              \
         (void)work, (void)size, (void)params;                                                      \
-        return solver_put(h, "cusolverDn" #X "gesvdj", run_gesvdj,                                 \
+        return solver_put(h, "cusolverDn" #X "gesvdj", solver_run_gesvdj,                          \
                           (struct solve){x, svd_job(job, econ), .m = m, .n = n, .a = a,            \
                                          .lda = lda, .values = values, .b = u, .ldb = ldu, .c = v, \
                                          .ldc = ldv, .infos = info});                              \
@@ -111,7 +111,7 @@ static char svd_job(int job, int econ)
         (void)work, (void)size, (void)params;                                                      \
         if (m > 32 || n > 32 || count < 1) /* as a GPU's */                                        \
             return SOLVER_INVALID;                                                                 \
-        return solver_put(h, "cusolverDn" #X "gesvdjBatched", run_gesvdj,                          \
+        return solver_put(h, "cusolverDn" #X "gesvdjBatched", solver_run_gesvdj,                   \
                           (struct solve){x, svd_job(job, 0), .m = m, .n = n, .a = a, .lda = lda,   \
                                          .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv, \
                                          .infos = infos, .count = count});                         \

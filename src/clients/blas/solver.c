@@ -10,7 +10,7 @@
 /* The kinds
  * --------------------------------------------------------------------------------------*/
 
-static void run_potrf(void *data)
+void solver_run_potrf(void *data)
 {
     struct solve *s = data;
     typedef void potrf(const char *, const int *, void *, const int *, int *);
@@ -28,7 +28,7 @@ static void run_potrf(void *data)
     }
 }
 
-static void run_potrs(void *data)
+void solver_run_potrs(void *data)
 {
     struct solve *s = data;
     typedef void potrs(const char *, const int *, const int *, void *, const int *, void *,
@@ -69,7 +69,7 @@ static void run_getrs(void *data)
 }
 
 /* geqrf (k < 0), and orgqr or ungqr with k reflections */
-static void run_qr(void *data)
+void solver_run_qr(void *data)
 {
     struct solve *s = data;
     typedef void geqrf(const int *, const int *, void *, const int *, void *, void *, const int *,
@@ -158,7 +158,7 @@ void solver_gesvd(const struct solve *s, void *a, void *values, void *u, int ldu
     free(real_work);
 }
 
-static void run_gesvd(void *data)
+void solver_run_gesvd(void *data)
 {
     struct solve *s = data;
     int some = least(s->m, s->n), columns = width(s->first, s->m, some);
@@ -251,20 +251,20 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
     {                                                                                              \
         (void)work, (void)size;                                                                    \
         return solver_put(                                                                         \
-            h, "cusolverDn" #X "potrf", run_potrf,                                                 \
+            h, "cusolverDn" #X "potrf", solver_run_potrf,                                          \
             (struct solve){x, FILL(fill), .n = n, .a = a, .lda = lda, .infos = info});             \
     }                                                                                              \
     API(cusolverDn##X##potrfBatched, handle_t h, int fill, int n, void *a, int lda, int *infos,    \
         int count)                                                                                 \
     {                                                                                              \
-        return solver_put(h, "cusolverDn" #X "potrfBatched", run_potrf,                            \
+        return solver_put(h, "cusolverDn" #X "potrfBatched", solver_run_potrf,                     \
                           (struct solve){x, FILL(fill), .n = n, .k = 1, .a = a, .lda = lda,        \
                                          .infos = infos, .count = count});                         \
     }                                                                                              \
     API(cusolverDn##X##potrs, handle_t h, int fill, int n, int k, void *a, int lda, void *b,       \
         int ldb, int *info)                                                                        \
     {                                                                                              \
-        return solver_put(h, "cusolverDn" #X "potrs", run_potrs,                                   \
+        return solver_put(h, "cusolverDn" #X "potrs", solver_run_potrs,                            \
                           (struct solve){x, FILL(fill), .n = n, .k = k, .a = a, .lda = lda,        \
                                          .b = b, .ldb = ldb, .infos = info});                      \
     }
@@ -301,7 +301,7 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
         int size, int *info)                                                                       \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return solver_put(h, "cusolverDn" #X "geqrf", run_qr,                                      \
+        return solver_put(h, "cusolverDn" #X "geqrf", solver_run_qr,                               \
                           (struct solve){x, .m = m, .n = n, .k = -1, .a = a, .lda = lda,           \
                                          .values = tau, .infos = info});                           \
     }                                                                                              \
@@ -315,7 +315,7 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
         void *real_work, int *info)                                                                \
     {                                                                                              \
         (void)work, (void)size, (void)real_work;                                                   \
-        return solver_put(h, "cusolverDn" #X "gesvd", run_gesvd,                                   \
+        return solver_put(h, "cusolverDn" #X "gesvd", solver_run_gesvd,                            \
                           (struct solve){x, (char)u_job, (char)v_job, .m = m, .n = n, .a = a,      \
                                          .lda = lda, .values = values, .b = u, .ldb = ldu, .c = v, \
                                          .ldc = ldv, .infos = info});                              \
@@ -331,7 +331,7 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
         void *work, int size, int *info)                                                           \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return solver_put(h, "cusolverDn" #X #org, run_qr,                                         \
+        return solver_put(h, "cusolverDn" #X #org, solver_run_qr,                                  \
                           (struct solve){x, .m = m, .n = n, .k = k, .a = a, .lda = lda,            \
                                          .values = tau, .infos = info});                           \
     }                                                                                              \

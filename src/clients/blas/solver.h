@@ -105,6 +105,12 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
 /* The same with what run is given, where that is more than the solve, which is counted. */
 int solver_put_call(handle_t handle, const char *name, void (*run)(void *),
                     const struct solve *solve, const void *data, size_t size);
+/* Functions for it; which members each reads is said there (solver.c). */
+void solver_run_potrf(void *data);
+void solver_run_potrs(void *data);
+void solver_run_qr(void *data);
+void solver_run_gesvd(void *data);
+void solver_run_gesvdj(void *data);
 /* LAPACK's letter for CUDA's number of a type; 0 if it has none. */
 char solver_letter(int type);
 

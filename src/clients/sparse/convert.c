@@ -272,10 +272,26 @@ struct sorting {
     int *permutation; /* NULL: not wanted */
 };
 
+/* Sorting by coordinates needs no sizes, and NVIDIA's library looks at none: they grow as far as
+ * the indices go. */
+static void widen(int64_t *size, const void *indices, int64_t count)
+{
+    const int64_t most = 1 << 26;
+    int64_t *numbers = sparse_load_indices(indices, INDEX_32, count, 0);
+    for (int64_t i = 0; numbers && i < count; i++)
+        if (numbers[i] >= *size && numbers[i] < most)
+            *size = numbers[i] + 1;
+    free(numbers);
+}
+
 static void run_sort(void *data)
 {
-    const struct sorting *s = data;
+    struct sorting *s = data;
     struct entries entries;
+    if (s->matrix.format == COO) {
+        widen(&s->matrix.rows, s->matrix.rows_of, s->matrix.count);
+        widen(&s->matrix.cols, s->matrix.indices, s->matrix.count);
+    }
     if (!sparse_entries(&s->matrix, 0, false, &entries))
         return;
     int64_t count = entries.count;

@@ -191,12 +191,14 @@ bool sparse_store_indices(void *indices, int type, const int64_t *numbers, int64
 
 /* Sparse matrices ------------------------------------------------------------------------------ */
 
-static bool expand(const int64_t *offsets, int64_t lines, int64_t count, int64_t *line_of)
+/* Fewer entries than the matrix was said to have are fine: the offsets decide, as in cuSPARSE. */
+static bool expand(const int64_t *offsets, int64_t lines, int64_t *count, int64_t *line_of)
 {
-    if (offsets[0] != 0 || offsets[lines] != count)
+    if (offsets[0] != 0 || offsets[lines] > *count)
         return false;
+    *count = offsets[lines];
     for (int64_t i = 0; i < lines; i++) {
-        if (offsets[i + 1] < offsets[i] || offsets[i + 1] > count)
+        if (offsets[i + 1] < offsets[i] || offsets[i + 1] > *count)
             return false;
         for (int64_t k = offsets[i]; k < offsets[i + 1]; k++)
             line_of[k] = i;
@@ -217,23 +219,23 @@ static char *shifted(void *at, int64_t elements, size_t size)
     return (char *)at + (size_t)elements * size;
 }
 
-/* The lines that offsets belong to: rows or columns. */
-static int64_t *lines_of(const struct sparse_matrix *matrix, int batch)
+/* The lines that offsets belong to: rows or columns. count: of the entries. */
+static int64_t *lines_of(const struct sparse_matrix *matrix, int batch, int64_t *count)
 {
-    int64_t count = matrix->count;
+    *count = matrix->count;
     if (matrix->format == COO)
         return sparse_load_indices(shifted(matrix->rows_of, matrix->values_stride * batch,
                                            sparse_index_size(matrix->indices_type)),
-                                   matrix->indices_type, count, matrix->base);
+                                   matrix->indices_type, *count, matrix->base);
     int64_t lines = matrix->format == CSR ? matrix->rows : matrix->cols;
     int64_t *offsets = sparse_load_indices(shifted(matrix->offsets, matrix->offsets_stride * batch,
                                                    sparse_index_size(matrix->offsets_type)),
                                            matrix->offsets_type, lines + 1, matrix->base);
     if (!offsets)
         return NULL;
-    int64_t *line_of = lk_alloc(((size_t)count + 1) * sizeof *line_of);
+    int64_t *line_of = lk_alloc(((size_t)*count + 1) * sizeof *line_of);
     if (!expand(offsets, lines, count, line_of)) {
-        lk_library_fail("offsets do not rise from 0 to the number of entries");
+        lk_library_fail("offsets do not rise from 0 to at most the number of entries");
         free(line_of);
         line_of = NULL;
     }
@@ -244,17 +246,17 @@ static int64_t *lines_of(const struct sparse_matrix *matrix, int batch)
 bool sparse_entries(const struct sparse_matrix *matrix, int batch, bool values,
                     struct entries *entries)
 {
-    int64_t *lines = lines_of(matrix, batch);
+    int64_t count, *lines = lines_of(matrix, batch, &count);
     int64_t *others =
-        lines && matrix->one_column ? lk_alloc_zeroed(((size_t)matrix->count + 1) * sizeof *others)
+        lines && matrix->one_column ? lk_alloc_zeroed(((size_t)count + 1) * sizeof *others)
         : lines ? sparse_load_indices(shifted(matrix->indices, matrix->values_stride * batch,
                                               sparse_index_size(matrix->indices_type)),
-                                      matrix->indices_type, matrix->count, matrix->base)
+                                      matrix->indices_type, count, matrix->base)
                 : NULL;
     bool by_columns = matrix->format == CSC;
     *entries = (struct entries){.rows = matrix->rows,
                                 .cols = matrix->cols,
-                                .count = matrix->count,
+                                .count = count,
                                 .row = by_columns ? others : lines,
                                 .col = by_columns ? lines : others,
                                 .is_complex = sparse_is_complex(matrix->type)};
@@ -262,7 +264,7 @@ bool sparse_entries(const struct sparse_matrix *matrix, int batch, bool values,
     if (fine && values) {
         entries->value = sparse_load(
             shifted(matrix->values, matrix->values_stride * batch, sparse_type_size(matrix->type)),
-            matrix->type, matrix->count);
+            matrix->type, count);
         fine = entries->value != NULL;
     }
     if (fine && (!in_range(entries->row, entries->count, entries->rows) ||

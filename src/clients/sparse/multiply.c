@@ -359,7 +359,10 @@ static int on_vectors(void *handle, const char *name, const void *x_handle, cons
     vectors->a = sparse_scalar(context, a, type);
     vectors->b = sparse_scalar(context, b, type);
     struct sparse_cost cost = {2.0 * (double)x->count, 3.0 * sparse_bytes(x), y->type};
-    if (vectors->what != DOT || context->device_scalars) {
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuStreamIsCapturing(context->stream, &capture);
+    /* A graph writes a result for the host, too, when it runs. */
+    if (vectors->what != DOT || context->device_scalars || capture) {
         vectors->to_device = true;
         return sparse_call(context, name, run_vectors, vectors, sizeof *vectors, cost);
     }

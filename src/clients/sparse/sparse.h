@@ -92,7 +92,23 @@ struct dense_matrix { /* vectors, too: one column */
     int64_t stride;
 };
 
-struct numbers;
+struct number {
+    double re, im;
+};
+
+/* A factor: its value if the host gave it, else where it is. */
+struct scalar {
+    struct number value;
+    const void *at;
+    int type;
+};
+
+struct factors {
+    int64_t zero_pivot; /* the first, as the matrix counts; -1: none */
+    bool boosts;        /* pivots up to a size are replaced */
+    struct scalar tolerance, boost;
+};
+
 struct entries;
 
 union sparse_data {
@@ -101,7 +117,7 @@ union sparse_data {
     struct sparse_matrix sparse;
     struct dense_matrix dense;
     struct entries *product; /* owned: what a product has computed */
-    int64_t factors;         /* the first pivot that was zero; -1: none */
+    struct factors factors;
 };
 
 void *sparse_new(enum sparse_kind kind, const union sparse_data *data);    /* NULL: too many */
@@ -110,10 +126,6 @@ int sparse_delete(const void *handle, enum sparse_kind kind);
 int sparse_refuse(const char *name, const char *why); /* prints it: SPARSE_NOT_SUPPORTED */
 
 /* Values and entries, in the memory of the GPU: only while a call runs. --------------------- */
-
-struct number {
-    double re, im;
-};
 
 static inline struct number number_add(struct number a, struct number b)
 {
@@ -175,12 +187,6 @@ bool sparse_dense_store(const struct dense_matrix *matrix, int batch, const stru
 /* Calls ------------------------------------------------------------------------------------------
  */
 
-/* A factor: its value if the host gave it, else where it is. */
-struct scalar {
-    struct number value;
-    const void *at;
-    int type;
-};
 struct scalar sparse_scalar(const struct context *context, const void *at, int type);
 int sparse_put_scalar(void *host, int type, struct number value); /* a result for the host */
 bool sparse_scalar_read(const struct scalar *scalar, struct number *value);
