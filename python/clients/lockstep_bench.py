@@ -101,10 +101,9 @@ def _timed(interface, fn):
     return start.elapsed_time(end), 1e3 * (time.perf_counter() - began)
 
 
-def _measure(interface, fn, grad_to_none=None):
+def _measure(interface, fn, grad_to_none=None, or_spent=True):
     """Milliseconds. Caches are empty before each run of do_bench, so that the first is as good as any, unless
-    it measures other things itself. Eager operators run on the CPU and take no modelled time: theirs is
-    the CPU's."""
+    it measures other things itself. What takes no modelled time has the CPU's."""
     global _depth
     before = _driver.lk_driver_sample(SAMPLE)
     _depth += 1
@@ -121,7 +120,7 @@ def _measure(interface, fn, grad_to_none=None):
         _measure.nested = True
         if not _depth:
             _settle(_driver.lk_driver_sample(0) - before if not _tuning else 0)
-    return modelled or spent
+    return modelled or (spent if or_spent else 0)
 
 
 def testing(module):
@@ -175,6 +174,30 @@ def inductor(module):
         for method in "benchmark_gpu", "benchmark_gpu_with_cuda_graph":
             if hasattr(getattr(module, name, None), method):
                 setattr(getattr(module, name), method, benchmark_gpu)
+
+
+def timer(module):
+    """torch.utils.benchmark.utils.timer: statements that use the GPU take modelled time, which one run tells; a
+    thousand runs of a statement would not end on the machine."""
+    import torch
+    from torch.utils.benchmark.utils import common
+
+    def wrap(method):
+        def run(self, *words, **options):
+            if not torch.cuda.is_initialized():
+                return method(self, *words, **options)
+            modelled = _measure(torch.cuda, lambda: self._timeit(1), or_spent=False)
+            if modelled:  # with what the setup takes, which is run each time
+                modelled = _measure(torch.cuda, lambda: self._timeit(2), or_spent=False) - modelled
+            if modelled <= 0:
+                return method(self, *words, **options)
+            return common.Measurement(number_per_run=1, raw_times=[modelled / 1e3], task_spec=self._task_spec)
+
+        return run
+
+    for name in "timeit", "blocked_autorange", "adaptive_autorange", "autorange":
+        if hasattr(module.Timer, name):
+            setattr(module.Timer, name, wrap(getattr(module.Timer, name)))
 
 
 def launches(module):

@@ -1,7 +1,7 @@
 """lockstep_graphs.py: PyTorch's eager operators inside a CUDA graph, on a simulated GPU.
 
-An operator that is called while its stream is captured does not run: it becomes a host node of the graph,
-beside the kernels that are captured as they are. Its results get memory now, of the sizes that PyTorch's
+An operator that is called while its stream is captured does not run: it becomes a node of the graph, which
+calls the host and takes the time that a GPU would take (lockstep_times.py), beside the kernels that are captured as they are. Its results get memory now, of the sizes that PyTorch's
 meta kernels give; at each replay the node calls the CPU's operator on the same bytes. See docs/clients.md.
 """
 
@@ -10,9 +10,10 @@ import itertools
 
 import torch
 
+import lockstep_times
+
 _driver = ctypes.CDLL("libcuda.so.1")
 _HOST = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_driver.cuLaunchHostFunc.argtypes = [ctypes.c_void_p, _HOST, ctypes.c_void_p]
 _driver.cuStreamGetCaptureInfo_v2.argtypes = [ctypes.c_void_p] * 6
 _driver.cuUserObjectCreate.argtypes = [ctypes.c_void_p, ctypes.c_void_p, _HOST, ctypes.c_uint, ctypes.c_uint]
 _driver.cuGraphRetainUserObject.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
@@ -87,7 +88,7 @@ class Node:
 def _run(number):
     try:
         if not _failures:
-            _nodes[number].run()
+            _nodes[ctypes.c_uint64.from_address(number).value].run()
     except BaseException as error:  # the replay raises it
         _failures.append(error)
 
@@ -104,7 +105,7 @@ def _check(status, name):
                            f"{status}")
 
 
-def _add(node, stream):
+def _add(node, stream, cost):
     """The node goes into the graph that the stream is captured into, and lives as long."""
     state, identity, graph = ctypes.c_int(), ctypes.c_uint64(), ctypes.c_void_p()
     _check(_driver.cuStreamGetCaptureInfo_v2(stream, ctypes.byref(state), ctypes.byref(identity),
@@ -117,7 +118,7 @@ def _add(node, stream):
     number = next(_numbers)
     _nodes[number] = node
     _captures[identity.value].append(number)
-    _check(_driver.cuLaunchHostFunc(stream, _run, number), node.name)
+    _check(cost.call(stream, _run, number), node.name)
 
 
 def _written_only(operator):
@@ -158,8 +159,9 @@ def _shapes(operator, run, words, options):
                 raise
 
 
-def capture(operator, name, run, call, words, options):
-    """The operator as a node of the graph; returns its results, whose values come with each replay."""
+def capture(operator, name, run, call, words, options, times):
+    """The operator as a node of the graph; returns its results, whose values come with each replay. times: of
+    the operator."""
     if {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & set(operator.tags):
         raise NotCapturable(f"lockstep: aten::{name} needs values that a CUDA graph has only when it runs; a "
                             "GPU refuses it in a capture, too (cudaErrorStreamCaptureUnsupported)")
@@ -176,7 +178,8 @@ def capture(operator, name, run, call, words, options):
     else:
         results, stands = _shapes(operator, run, words, options)
         results = mapped(results, lambda value: _place(value, stands, node, call))
-    _add(node, torch.cuda.current_stream(call.device).cuda_stream)
+    cost = times.cost(words, options, results, call.devices)
+    _add(node, torch.cuda.current_stream(call.device).cuda_stream, cost)
     call.wrote_later(_written(operator, call, words, options, results))
     return results
 

@@ -53,6 +53,12 @@ def torchvision_operators(module):
         _ours("lockstep_torch").install_vision(module)
 
 
+def packed_attention(module):
+    """Of attention over packed sequences there is one kind, FlashAttention's (lockstep_packed.py), whatever is
+    enabled for scaled_dot_product_attention."""
+    module._select_backend = lambda *_, **__: module._FLASH_ATTENTION_BACKEND
+
+
 def pycuda_ptx(module):
     """nvcc is asked for PTX, which the machine runs, where PyCUDA asks for machine code."""
     compile_plain = module.compile_plain
@@ -140,11 +146,13 @@ def bindings_runtime(module):
 
 hooks = {
     "torch": torch_operators,
+    "torch.nn.attention.varlen": packed_attention,
     "torchvision": torchvision_operators,
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
     "torch._inductor.runtime.benchmarking": lambda module: _ours("lockstep_bench").inductor(module),
+    "torch.utils.benchmark.utils.timer": lambda module: _ours("lockstep_bench").timer(module),
     "numba.cuda.decorators": numba_lines,
     "cupy": cupy_arrays,
     "cupy.cuda.compiler": cupy_lines,

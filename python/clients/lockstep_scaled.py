@@ -68,7 +68,7 @@ def products_of_groups(a, b, scale_a, scale_b, ends=None, bias=None, scale_resul
     """One product a group: of lines of a, or of matrices. The scales are one for each line."""
     dtype = dtype or torch.bfloat16
     if b.dim() != 3:
-        raise RuntimeError("lockstep: scaled products of groups along k are not supported; use torch._grouped_mm")
+        return products_along_k(a, b, scale_a, scale_b, ends, dtype)
     scale_b = scale_b.reshape(b.size(0), 1, -1)
     if a.dim() == 3:
         return ((a.float() * scale_a.reshape(*a.shape[:2], 1)) @ (b.float() * scale_b)).to(dtype)
@@ -76,6 +76,20 @@ def products_of_groups(a, b, scale_a, scale_b, ends=None, bias=None, scale_resul
     left, begin = a.float() * scale_a.reshape(-1, 1), 0
     for group, end in enumerate(ends.tolist()):
         result[begin:end] = left[begin:end] @ (b[group].float() * scale_b[group])
+        begin = end
+    return result
+
+
+def products_along_k(a, b, scale_a, scale_b, ends, dtype):
+    """Each group has a part of k; the scales are one for each of its lines."""
+    groups = ends.numel()
+    if a.device.type == "meta":
+        return a.new_empty(groups, a.size(0), b.size(1), dtype=dtype)
+    scale_a, scale_b = scale_a.view(groups, -1, 1), scale_b.view(groups, 1, -1)
+    result, begin = torch.zeros(groups, a.size(0), b.size(1), dtype=dtype), 0
+    for group, end in enumerate(ends.tolist()):
+        left, right = a[:, begin:end].float() * scale_a[group], b[begin:end].float() * scale_b[group]
+        result[group] = left @ right
         begin = end
     return result
 

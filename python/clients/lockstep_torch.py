@@ -16,6 +16,7 @@ import torch
 import lockstep_bench
 import lockstep_devices
 import lockstep_graphs
+import lockstep_times
 from lockstep_operators import INSTEAD
 
 CPU = torch.device("cpu")
@@ -43,6 +44,12 @@ KEPT_NESTED = {
     "detach", "unbind.int", "view", "transpose.int", "squeeze", "squeeze.dim", "squeeze.dims", "unsqueeze",
     "select.int", "narrow", "chunk", "split_with_sizes", "is_same_size", "copy_", "_fused_sdp_choice",
 }
+KEPT_QUANTIZED = {
+    "empty.memory_format", "empty_strided", "empty_like", "empty_quantized", "_empty_affine_quantized",
+    "_empty_per_channel_affine_quantized", "as_strided", "view", "_reshape_alias", "unfold", "squeeze",
+    "squeeze.dim", "squeeze.dims", "unsqueeze", "set_.source_Storage_storage_offset", "q_scale", "q_zero_point",
+    "qscheme", "q_per_channel_scales", "q_per_channel_zero_points", "q_per_channel_axis",
+}
 # Without a kernel for CUDA of their own, they would choose machine code by the device.
 ADDED = ["copy_", "convolution", "convolution_overrideable", "convolution_backward",
          "convolution_backward_overrideable", "native_batch_norm", "native_batch_norm_backward",
@@ -66,10 +73,28 @@ class Unsupported(NotImplementedError):
     pass
 
 
-def wait(name):
-    status = _driver.cuCtxSynchronize()
+def wait(name, devices):
+    """For what other streams, and other devices of the operator's, still do."""
+    status = 0
+    for device in devices:
+        with on(device):
+            status = status or _driver.lk_library_settle()
     if status:
         raise RuntimeError(f"lockstep: the device failed before aten::{name}: CUDA error {status}")
+
+
+class on:
+    """The device's context is the current one."""
+
+    def __init__(self, device):
+        self.index = -1 if device.index is None or device.type != "cuda" else device.index
+
+    def __enter__(self):
+        self.before = torch._C._cuda_maybeExchangeDevice(self.index) if self.index >= 0 else -1
+
+    def __exit__(self, *_):
+        if self.before >= 0:
+            torch._C._cuda_maybeExchangeDevice(self.before)
 
 
 def bytes_of(address, size):
@@ -102,6 +127,16 @@ def is_plain(tensor):
     return tensor.layout == torch.strided and not tensor.is_nested
 
 
+def empty_quantized(tensor, device):
+    """As the tensor, with its scales and another memory."""
+    if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return torch._empty_affine_quantized(tensor.size(), scale=tensor.q_scale(), dtype=tensor.dtype,
+                                             zero_point=tensor.q_zero_point(), device=device)
+    return torch._empty_per_channel_affine_quantized(
+        tensor.size(), scales=tensor.q_per_channel_scales().to(device), dtype=tensor.dtype, device=device,
+        zero_points=tensor.q_per_channel_zero_points().to(device), axis=tensor.q_per_channel_axis())
+
+
 def of_parts(tensor, part):
     """A sparse or nested tensor of the same kind, made of what `part` gives for each of its parts."""
     if tensor.is_nested:
@@ -129,8 +164,9 @@ def on_cpu(tensor):
     if size >= LARGE and host_memory() < size + SPARE:
         torch.cuda.empty_cache()
     if tensor.numel() == 0 or size == 0:
-        return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
-    alias = torch.empty(0, dtype=tensor.dtype)
+        return empty_quantized(tensor, CPU) if tensor.is_quantized else torch.empty_strided(
+            tensor.size(), tensor.stride(), dtype=tensor.dtype)
+    alias = empty_quantized(tensor, CPU) if tensor.is_quantized else torch.empty(0, dtype=tensor.dtype)
     alias.set_(_storage(bytes_of(storage.data_ptr(), size), CPU, size), tensor.storage_offset(),
                tensor.size(), tensor.stride())
     # Operators that PyTorch lets see such views, as products and copies, read the bits.
@@ -153,7 +189,11 @@ def on_device(tensor, device):
         return torch._efficientzerotensor(tensor.size(), dtype=tensor.dtype, device=device)
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
-    copy = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
+    if tensor.is_quantized:
+        tensor = tensor.contiguous()
+        copy = empty_quantized(tensor, device)
+    else:
+        copy = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
     span = 1 + sum((n - 1) * step for n, step in zip(tensor.size(), tensor.stride()))
     fill(copy, tensor, span * tensor.element_size() if tensor.numel() else 0)
     return copy
@@ -167,14 +207,15 @@ class Call:
         self.captured = torch.cuda.is_current_stream_capturing()
         self.reads = name not in OVERWRITES
         self.device = None
-        self.devices = set()  # of the tensors
+        self.devices = []  # of the tensors, each once, in order
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
         self.keep = []
         self.generators = []
 
     def enter(self, value):
         if isinstance(value, torch.Tensor):
-            self.devices.add(value.device)
+            if value.device not in self.devices:
+                self.devices.append(value.device)
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
@@ -244,11 +285,10 @@ def kernel_for(operator, name, on_tensors, is_strict):
                  for argument in operator._schema.arguments) and _checked
     product = lockstep_devices.product_of(operator) if is_strict else None
     draws = any(argument.name == "generator" for argument in operator._schema.arguments)
+    times = lockstep_times.Times(operator, name)
 
     def run(*words, **options):
         call = Call(name)
-        if not call.captured:
-            wait(name)
         given, more = words, options
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
@@ -267,10 +307,15 @@ def kernel_for(operator, name, on_tensors, is_strict):
         if options.get("pin_memory"):
             options["pin_memory"] = False
         if call.captured:
-            return lockstep_graphs.capture(operator, name, on_tensors, call, words, options)
-        result = call.leave(on_tensors(*words, **options))
+            return lockstep_graphs.capture(operator, name, on_tensors, call, words, options, times)
+        wait(name, [each for each in call.devices if each.type == "cuda"] or [call.device])
+        given = on_tensors(*words, **options)
+        result = call.leave(given)
         for alias in call.keep if writes else ():
             wrote(call.aliases[id(alias)])
+        with on(call.device):
+            stream = torch._C._cuda_getCurrentRawStream(torch._C._cuda_getDevice())
+            times.add(stream, words, options, given, call.devices)
         return result
 
     return run
@@ -290,6 +335,7 @@ KEYS = {
     "SparseCUDA": ("SparseCPU", KEPT_SPARSE),
     "SparseCsrCUDA": ("SparseCsrCPU", KEPT_SPARSE),
     "NestedTensorCUDA": ("NestedTensorCPU", KEPT_NESTED),
+    "QuantizedCUDA": ("QuantizedCPU", KEPT_QUANTIZED),
 }
 
 
@@ -307,7 +353,7 @@ def register(space="aten"):
     for key, (cpu, kept) in KEYS.items():
         names = [name.partition("::")[2] for name in
                  torch._C._dispatch_get_registrations_for_dispatch_key(key) if name.startswith(space + "::")]
-        for name in names + (added if key == "CUDA" else []):
+        for name in names + (added if key == "CUDA" else added[:1] if key == "QuantizedCUDA" else []):
             base, _, overload = name.partition(".")
             operator = getattr(getattr(getattr(torch.ops, space), base, None), overload or "default", None)
             if name in kept or operator is None:

@@ -153,21 +153,27 @@ static char *side_bytes(const struct drv_copy_side *side, const struct drv_copy_
 }
 
 #define LINK_PART 0.86
+#define COPY_SECONDS 1.5e-6
 
 /* 1.5 us, and what pinned memory reaches of the link in one direction: about 55 GB/s of PCIe 5. The
  * table's figure is for both directions. Inside the device, memory is read and written. */
+void drv_model_link(CUcontext context, bool to_device, double bytes, double *clock)
+{
+    const struct gpu_info *gpu = context->device->gpu;
+    double link = (gpu->pcie_gb_s > 0 ? gpu->pcie_gb_s : 32) / 2 * LINK_PART * 1e9;
+    drv_model(context, to_device ? DRV_ENGINE_TO_DEVICE : DRV_ENGINE_FROM_DEVICE,
+              COPY_SECONDS + bytes / link, clock);
+}
+
 static void model_copy(CUcontext context, const struct drv_copy_work *copy, double *clock)
 {
     const struct gpu_info *gpu = context->device->gpu;
     double bytes = (double)copy->width * (double)copy->height * (double)copy->depth;
-    double link = (gpu->pcie_gb_s > 0 ? gpu->pcie_gb_s : 32) / 2 * LINK_PART * 1e9;
     double memory = (gpu->memory_gb_s > 0 ? gpu->memory_gb_s : 500) * 1e9;
     if (copy->from_device && copy->to_device)
-        drv_model(context, DRV_ENGINE_NONE, 1.5e-6 + 2 * bytes / memory, clock);
-    else if (copy->to_device)
-        drv_model(context, DRV_ENGINE_TO_DEVICE, 1.5e-6 + bytes / link, clock);
+        drv_model(context, DRV_ENGINE_NONE, COPY_SECONDS + 2 * bytes / memory, clock);
     else
-        drv_model(context, DRV_ENGINE_FROM_DEVICE, 1.5e-6 + bytes / link, clock);
+        drv_model_link(context, copy->to_device, bytes, clock);
 }
 
 /* For watchers: which device bytes were written, row by row, and from where. */

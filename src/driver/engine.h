@@ -13,6 +13,9 @@ double drv_model_kernel_start(CUcontext context, double share, bool all, double 
 /* It takes `seconds` by itself, longer where others leave it less; *clock becomes the end. */
 void drv_model_kernel(CUcontext context, double share, bool all, double seconds, double *clock);
 
+/* A copy of `bytes` over the link to the host; *clock becomes its end. */
+void drv_model_link(CUcontext context, bool to_device, double bytes, double *clock);
+
 /* Runs a call of a drop-in library (library_call.c); its time is by roofline. */
 CUresult drv_library_run(CUcontext context, const struct drv_library_work *library, double *clock);
 

@@ -17,6 +17,11 @@
 #define EFFICIENCY 0.8
 #define KERNEL_SECONDS 2.5e-6
 
+static void nothing(void *data)
+{
+    (void)data;
+}
+
 static double peak_of(const struct gpu_info *gpu, enum lk_library_unit unit)
 {
     const double peaks[] = {
@@ -32,6 +37,10 @@ static double peak_of(const struct gpu_info *gpu, enum lk_library_unit unit)
 static void model(CUcontext context, const struct drv_library_work *library, double *clock)
 {
     const struct gpu_info *gpu = context->device->gpu;
+    if (library->unit == LK_UNIT_TO_DEVICE || library->unit == LK_UNIT_FROM_DEVICE) {
+        drv_model_link(context, library->unit == LK_UNIT_TO_DEVICE, library->bytes, clock);
+        return;
+    }
     double compute = library->operations / (EFFICIENCY * peak_of(gpu, library->unit));
     double memory = library->bytes / (EFFICIENCY * gpu->memory_gb_s * 1e9);
     double seconds = KERNEL_SECONDS + (compute > memory ? compute : memory);
@@ -64,6 +73,31 @@ EXPORT CUresult lk_library_call(CUstream stream, const struct lk_library_call *c
     memcpy(work.library.data, call->data, call->size);
     drv_thread.call = call->name;
     return drv_issue_to(stream, &work, false);
+}
+
+EXPORT CUresult lk_library_time(CUstream stream, const char *name, double operations, double bytes,
+                                enum lk_library_unit unit)
+{
+    struct drv_work work = {.kind = DRV_WORK_LIBRARY};
+    work.library = (struct drv_library_work){.name = name,
+                                             .function = nothing,
+                                             .data = lk_alloc(1),
+                                             .operations = operations,
+                                             .bytes = bytes,
+                                             .unit = unit};
+    drv_thread.call = name;
+    drv_thread.settles = true; /* runs at once, in this thread */
+    CUresult status = drv_issue_to(stream, &work, true);
+    drv_thread.settles = false;
+    return status;
+}
+
+EXPORT CUresult lk_library_settle(void)
+{
+    drv_thread.settles = true;
+    CUresult status = drv_cuCtxSynchronize();
+    drv_thread.settles = false;
+    return status;
 }
 
 /* Where device memory is, in the program's eyes: a fault there is explained as well. */

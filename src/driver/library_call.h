@@ -18,7 +18,9 @@ enum lk_library_unit {
     LK_UNIT_TENSOR_TF32,
     LK_UNIT_TENSOR_F16,
     LK_UNIT_TENSOR_F8,
-    LK_UNIT_TENSOR_INT8
+    LK_UNIT_TENSOR_INT8,
+    LK_UNIT_TO_DEVICE, /* a copy: the link to the host in place of memory and arithmetic */
+    LK_UNIT_FROM_DEVICE
 };
 
 struct lk_library_call {
@@ -32,6 +34,13 @@ struct lk_library_call {
 
 /* Puts the call into the stream. CUDA_ERROR_NOT_INITIALIZED if there is no context. */
 CUresult lk_library_call(CUstream stream, const struct lk_library_call *call);
+/* For work that the client has done by itself, in order with the stream: the time that the GPU would
+ * take for it, in the model and in profiles. name: a constant. In a capture it becomes a node. */
+CUresult lk_library_time(CUstream stream, const char *name, double operations, double bytes,
+                         enum lk_library_unit unit);
+/* Before such work: waits for all work of the current context as cuCtxSynchronize does, but in modelled
+ * time the host does not wait, because a GPU would do the work in its stream. */
+CUresult lk_library_settle(void);
 /* For the function: where `size` bytes at a device address are, so that it can touch them; memory
  * of the host is where it is. NULL if they leave an allocation: the call fails then, as a kernel
  * that touches them would. */

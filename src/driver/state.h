@@ -312,6 +312,7 @@ struct drv_thread {
     unsigned per_thread_default; /* in a _ptsz or _ptds call */
     CUstreamCaptureMode capture_mode;
     uint64_t id;
+    bool settles;            /* waits, but not in modelled time */
     bool library_failed;     /* a library call has left an allocation */
     bool in_callback;        /* runs a host function: may not call the driver */
     void *watched;           /* the graph launch that runs in this thread, as watchers know it */

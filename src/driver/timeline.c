@@ -219,7 +219,7 @@ void drv_timeline_waited(CUcontext context, const struct drv_op *op)
 {
     const struct drv_device *device = context->device;
     double from = context->host_clock;
-    if (from >= op->clock)
+    if (from >= op->clock || drv_thread.settles)
         return;
     context->host_clock = op->clock;
     drv_thread.began = from;

@@ -50,10 +50,10 @@ lockstep_bench.SAMPLE = 0
 whole = bench(n)
 assert out.sum() == 2 * n and abs(sampled - whole) < 0.1 * whole
 
-# torch.compile's choice among kernels: a run or two each, and an eager operator takes the CPU's time.
+# torch.compile's choice among kernels: a run or two each, and an eager operator takes a GPU's time.
 from torch._inductor.runtime.benchmarking import benchmarker  # noqa: E402
 
 runs = []
 assert benchmarker.benchmark_gpu(lambda: runs.append(add[(4,)](x, y, out, 4096, 1024))) < 0.1 and len(runs) < 4
-assert benchmarker.benchmark_gpu(lambda: torch.mm(x.view(1024, -1), x.view(1024, -1))) > 0.1
+assert 0.03 < benchmarker.benchmark_gpu(lambda: torch.mm(x.view(1024, -1), x.view(1024, -1))) < 0.1
 print("works")

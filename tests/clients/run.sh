@@ -301,6 +301,9 @@ if in_place torch; then
     expect torch-training 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/train_gpt.py"
     expect torch-devices 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_devices.py"
     expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
+    expect torch-times 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_times.py"
+    expect torch-times-in-profiles 0 'library calls .* x aten::mm, .* by roofline' \
+        "$LOCKSTEP" profile "$here/torch_times.py"
     expect torch-operators 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_operators.py"
     expect torch-ranks 0 "rank 0 works.*rank 1 works|rank 1 works.*rank 0 works" env OMP_NUM_THREADS=1 "$LOCKSTEP" run --gpu sim:h200x2 \
         "$VIRTUAL_ENV/bin/torchrun" --standalone --nproc-per-node 2 "$here/torch_ranks.py"
