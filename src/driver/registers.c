@@ -29,7 +29,7 @@ static void ask(const struct gpu_info *gpu, CUfunction function)
     const char *arch = lk_arena_printf(arena, "%u%s", own > target ? own : target, letter);
     struct ptxas_answer answer;
     if (ptxas_ask(arena, text, function->info->name, arch,
-                  most >= 16 && most < 255 ? (unsigned)most : 255, &answer) &&
+                  most >= 16 && most < 255 ? (unsigned)most : 0, &answer) &&
         answer.registers)
         simt_kernel_set_registers(function->kernel, answer.registers, answer.spill_bytes);
     lk_arena_destroy(arena);

@@ -48,10 +48,10 @@ static bool run(struct lk_arena *arena, const char *ptxas, const char *text, con
                                  "-e",
                                  kernel,
                                  lk_arena_printf(arena, "-arch=sm_%s", arch),
-                                 lk_arena_printf(arena, "-maxrregcount=%u", most),
                                  path,
                                  "-o",
                                  "/dev/null",
+                                 most ? lk_arena_printf(arena, "-maxrregcount=%u", most) : NULL,
                                  NULL};
     bool done =
         host_write_file(path, text, strlen(text), NULL) && host_ask(words, SECONDS, answer) == 0;

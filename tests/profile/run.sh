@@ -77,6 +77,11 @@ json json-lines 'any(x["file"] == "plain.cu" and "<- hot" in x["source"] and
     x["global"]["requests"] == 65536 and x["traffic"] == 1 for x in k["lines"])' $run --json
 json json-ptxas 'k["registers_from"] == "ptxas" or not __import__("shutil").which("ptxas")' \
     $run --json
+# As many as nvcc gives it: told a limit of 255, ptxas would unroll this loop until they are used up.
+registers=$(${NVCC:-nvcc} -O3 -arch=sm_90 -Xptxas -v -cubin -o /dev/null tiled.cu 2>&1 |
+    sed -n 's/.*Used \([0-9]*\) registers.*/\1/p')
+json json-registers "k['registers'] == ${registers:-0} or not __import__('shutil').which('ptxas')" \
+    "$LOCKSTEP" profile --json tiled.cu -O3
 json json-spills 'k["registers_from"] == "estimated" or (k["registers"] == 24 and
     any("ptxas spills" in x["text"] for x in k["advice"]))' \
     "$LOCKSTEP" profile --json local-memory.cu -DFIXED -maxrregcount 24
