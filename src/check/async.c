@@ -69,7 +69,7 @@ void check_mbarrier_used(struct check *check, struct simt_warp *w, const struct 
 {
     uint32_t shown = mbarrier->shown_phase;
     if (mbarrier->init_segment < check->first_segment ||
-        (shown && w->block->check->cluster_phase >= shown) ||
+        (shown && w->block->check->cluster_waited >= shown) ||
         check_order_is_before(check, w->block->check, w->index, (uint32_t)lane,
                               mbarrier->init_segment, mbarrier->init_info) ||
         check_is_known(check, CHECK_RACE, in, mbarrier->init.in))
@@ -363,7 +363,8 @@ void check_cluster_order(struct check *check, struct simt_warp *w, const struct 
     struct check_warp *warp = &block->warps[w->index];
     uint64_t key = barrier_key(w->block);
     if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_WAIT) {
-        block->waits_for_cluster = true;
+        block->cluster_waited =
+            block->cluster_phase + ((simt_state(w)->cluster_arrived & w->mask) != 0);
         check_order_take(check, block, w->index, key, false);
         check_order_take_engines(block, w->index);
     } else if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_ARRIVE) {
@@ -434,7 +435,7 @@ static void look_for_start(struct check *check, const struct watch_access *acces
 {
     struct check_block *block = access->w->block->check;
     uint32_t slot;
-    if (block->waits_for_cluster || mbarrier_slot(access->in, &slot) ||
+    if (block->cluster_waited || mbarrier_slot(access->in, &slot) ||
         check_bulk_is(access->in->ptx) ||
         check_order_knows_block(block, access->w->index, access->block->check) ||
         check_is_known(check, CHECK_CLUSTER_START, access->in, NULL))
@@ -458,7 +459,7 @@ void check_cluster_access(struct check *check, const struct watch_access *access
 static bool is_known(const struct check *check, const struct check_block *block,
                      const struct check_remote *remote)
 {
-    if (remote->segment < check->first_segment || block->cluster_phase > remote->phase)
+    if (remote->segment < check->first_segment || block->cluster_waited > remote->phase)
         return true;
     for (uint32_t i = 0; i < block->warp_count; i++)
         if (check_order_is_before(check, block, i, 0, remote->segment, remote->info))

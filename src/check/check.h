@@ -173,8 +173,8 @@ struct check_block {
     struct check_cell *cells;    /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
-    uint32_t cluster_phase;                      /* of the cluster's barrier, */
-    bool waits_for_cluster;                      /* and a thread of this block has waited for it */
+    uint32_t cluster_phase;                      /* of the cluster's barrier: those that ended, */
+    uint32_t cluster_waited; /* and the last one that a thread of this block has waited for */
     struct check_mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_capacity;
     bool has_ended_mbarriers;     /* one was invalidated */

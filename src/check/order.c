@@ -567,6 +567,6 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     memset(block->maps, 0, sizeof(block->maps));
     memset(block->written, 0, block->shared_bytes / 8 + 1);
     memset(block->arrived, 0, sizeof(block->arrived));
-    block->cluster_phase = block->mbarrier_count = block->remote_count = 0;
-    block->waits_for_cluster = false;
+    block->cluster_phase = block->cluster_waited = 0;
+    block->mbarrier_count = block->remote_count = 0;
 }

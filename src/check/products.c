@@ -341,6 +341,13 @@ void check_products_write(struct check *check, const struct watch_access *access
 /* Steps -------------------------------------------------------------------------------------------
  */
 
+bool check_products_same_group(const struct check *check, const struct check_block *block,
+                               uint32_t grid_warp, uint32_t warp, uint32_t info)
+{
+    return (grid_warp - block->first_warp) / 4 == warp / 4 &&
+           ptx_is_wgmma(check->launch->code->insts[info >> CHECK_INST_SHIFT].ptx->op);
+}
+
 /* The four warps do a product together: who has waited knows that all of them have read. */
 static void learn_reads(struct simt_warp *w, const struct check_products *products)
 {

@@ -10,6 +10,10 @@
 bool check_products_begin(struct check *check, const struct simt_launch_state *launch);
 void check_products_block(struct simt_block *block, bool begins);
 void check_products_step(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* Has the warp read as part of products of this one's group? Who has waited for one of its warps
+ * has waited for all, so one of them is enough to remember. */
+bool check_products_same_group(const struct check *check, const struct check_block *block,
+                               uint32_t grid_warp, uint32_t warp, uint32_t info);
 void check_products_write(struct check *check, const struct watch_access *access, uint32_t mask);
 
 #endif

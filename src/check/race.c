@@ -3,6 +3,9 @@
  * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
  */
 #include "check/ops.h"
+#include "check/products.h"
+
+#define HOT_INLINE static inline __attribute__((always_inline))
 
 struct visit {
     struct check *check;
@@ -179,7 +182,7 @@ static const uint8_t *stored_value(const struct watch_access *access, int lane, 
 }
 
 /* Writing the value that is already there is harmless: flags are often set that way. */
-static bool writes_same(const struct visit *visit, uint64_t address, int lane)
+static bool writes_same(const struct visit *visit, int lane)
 {
     const struct watch_access *access = visit->access;
     if (access->what->kind != WATCH_STORE)
@@ -190,7 +193,6 @@ static bool writes_same(const struct visit *visit, uint64_t address, int lane)
             : (const uint8_t *)(uintptr_t)(access->addresses[lane] + SIMT_BACKING);
     unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
     uint32_t size = access->bytes / count;
-    (void)address;
     for (unsigned i = 0; i < count; i++) {
         unsigned bytes;
         const uint8_t *mine = stored_value(access, lane, i, &bytes);
@@ -268,7 +270,7 @@ static __attribute__((noinline)) void other_launch(struct visit *visit, uint64_t
     uint32_t mine = visit->info & CHECK_STRONG, first = visit->first, history = visit->history;
     if (cell->write_segment >= history && cell->write_segment < first &&
         cell->write_bytes & bytes && !(cell->write_info & mine) &&
-        !(is_write && writes_same(visit, address, (int)lane)))
+        !(is_write && writes_same(visit, (int)lane)))
         check_ops_conflict(check, visit->access, (int)lane, address, is_write, cell->write_segment,
                            true);
     for (int i = 0; is_write && i < 2; i++)
@@ -278,10 +280,8 @@ static __attribute__((noinline)) void other_launch(struct visit *visit, uint64_t
                                cell->read_segment[i], false);
 }
 
-static inline __attribute__((always_inline)) void visit_read(struct visit *visit,
-                                                             struct check_cell *cell,
-                                                             uint64_t address, uint32_t lane,
-                                                             uint32_t bytes, uint32_t many)
+HOT_INLINE void visit_read(struct visit *visit, struct check_cell *cell, uint64_t address,
+                           uint32_t lane, uint32_t bytes, uint32_t many)
 {
     if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes) {
         if (conflicts(visit, lane, cell->write_segment, cell->write_info))
@@ -323,7 +323,11 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
     uint32_t theirs = cell->read_segment[0] >= visit->first
                           ? check->segment_warps[cell->read_segment[0] - check->segment_base]
                           : visit->grid_warp;
-    if (theirs != visit->grid_warp) {
+    bool is_other =
+        theirs != visit->grid_warp &&
+        !(visit->is_product &&
+          check_products_same_group(check, visit->block, theirs, visit->warp, cell->read_info[0]));
+    if (is_other) {
         cell->apart = theirs - visit->block->first_warp >= visit->block->warp_count;
         cell->read_segment[1] = cell->read_segment[0];
         cell->read_info[1] = cell->read_info[0];
@@ -334,10 +338,8 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
     cell->read_bytes[0] = (uint8_t)bytes;
 }
 
-static inline __attribute__((always_inline)) void visit_write(struct visit *visit,
-                                                              struct check_cell *cell,
-                                                              uint64_t address, uint32_t lane,
-                                                              uint32_t bytes)
+HOT_INLINE void visit_write(struct visit *visit, struct check_cell *cell, uint64_t address,
+                            uint32_t lane, uint32_t bytes)
 {
     struct check *check = visit->check;
     uint32_t info = visit->info | lane;
@@ -348,7 +350,7 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
             if ((cell->write_info & CHECK_LANE) != lane && !(info & CHECK_STRONG))
                 same_instruction(visit, address, (int)lane, cell->write_segment, cell->write_info);
         } else if (conflicts(visit, lane, cell->write_segment, cell->write_info) &&
-                   !writes_same(visit, address, (int)lane)) {
+                   !writes_same(visit, (int)lane)) {
             report_race(visit, address, (int)lane, true, cell->write_segment, cell->write_info,
                         true);
         }
@@ -437,8 +439,7 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
 
 /* Lanes that read what an earlier lane reads are skipped, in the common cases: runs of
  * lanes, or two halves alike. */
-static inline __attribute__((always_inline)) uint32_t
-without_copies(const struct watch_access *access, uint32_t mask, bool *halves)
+HOT_INLINE uint32_t without_copies(const struct watch_access *access, uint32_t mask, bool *halves)
 {
     const uint64_t *a = access->addresses;
     uint32_t keep = 1;
@@ -460,8 +461,7 @@ without_copies(const struct watch_access *access, uint32_t mask, bool *halves)
 }
 
 /* Another lane that reads the same, as bits of an info. */
-static inline __attribute__((always_inline)) uint32_t
-many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane, bool is_write)
+HOT_INLINE uint32_t many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane, bool is_write)
 {
     if (halves)
         return CHECK_MANY | (lane + 16) << CHECK_SECOND_SHIFT;
@@ -471,10 +471,9 @@ many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane, bool is_write)
 }
 
 /* One aligned word for each lane, all in one stretch of cells: the most common case, made short. */
-static inline __attribute__((always_inline)) bool visit_words(struct visit *visit, uint32_t mask,
-                                                              bool tracks, struct check_cell *cells,
-                                                              uint8_t *written, uint64_t start,
-                                                              uint64_t size)
+HOT_INLINE bool visit_words(struct visit *visit, uint32_t mask, bool tracks,
+                            struct check_cell *cells, uint8_t *written, uint64_t start,
+                            uint64_t size)
 {
     const struct watch_access *access = visit->access;
     bool halves;

@@ -1,4 +1,4 @@
-// cluster_race.cu: a block reads its neighbour's shared memory before anything orders the two.
+// cluster_race.cu: a block reads its neighbour's shared memory and nothing orders that after the write.
 // options: -arch=sm_90
 #include <cooperative_groups.h>
 
@@ -8,6 +8,7 @@ __global__ void __cluster_dims__(2, 1, 1) swap(int *out)
 {
     __shared__ int value[32];
     cg::cluster_group cluster = cg::this_cluster();
+    cluster.sync(); // both blocks have begun
     value[threadIdx.x] = blockIdx.x * 32 + threadIdx.x; // expect: race
 #ifdef FIXED
     cluster.sync();
