@@ -232,6 +232,67 @@ static void plain_lu()
     cusolverDnDestroy(solver);
 }
 
+// c = a b^T, of one triangle; the other stays.
+static void triangles()
+{
+    const int n = 7, k = 5, ldc = 8;
+    std::vector<C> a(n * k), b(n * k), c(ldc * n);
+    for (int i = 0; i < n * k; i++) {
+        a[i] = C((float)(i % 5) - 2, (float)(i % 3));
+        b[i] = C((float)(i % 7) - 3, (float)(i % 4) - 1);
+    }
+    for (int i = 0; i < ldc * n; i++)
+        c[i] = C((float)(i % 6), 1);
+    for (int way = 0; way < 4; way++) {
+        bool conjugates = way & 1, transposed = way & 2;
+        cublasFillMode_t fill = way < 2 ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+        cublasOperation_t op = !transposed ? CUBLAS_OP_N : conjugates ? CUBLAS_OP_C : CUBLAS_OP_T;
+        Device<C> da(a), db(b), dc(c);
+        C alpha = C(2, 1), beta = C(3, 0);
+        float real_beta = 3;
+        int ld = transposed ? k : n;
+        bool good =
+            done(conjugates ? cublasCherkx(blas, fill, op, n, k, (cuComplex *)&alpha,
+                                           (cuComplex *)da.data, ld, (cuComplex *)db.data, ld,
+                                           &real_beta, (cuComplex *)dc.data, ldc)
+                            : cublasCsyrkx(blas, fill, op, n, k, (cuComplex *)&alpha,
+                                           (cuComplex *)da.data, ld, (cuComplex *)db.data, ld,
+                                           (cuComplex *)&beta, (cuComplex *)dc.data, ldc));
+        std::vector<C> out = dc.get();
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < ldc; i++) {
+                C sum = 0, want = c[j * ldc + i];
+                for (int l = 0; l < k && i < n; l++) {
+                    C x = transposed ? a[i * k + l] : a[l * n + i];
+                    C y = transposed ? b[j * k + l] : b[l * n + j];
+                    if (conjugates)
+                        (transposed ? x : y) = std::conj(transposed ? x : y);
+                    sum += x * y;
+                }
+                if (i < n && (way < 2 ? i >= j : i <= j)) {
+                    want = alpha * sum + 3.f * want;
+                    if (conjugates && i == j)
+                        want = want.real();
+                }
+                good = good && std::abs(out[j * ldc + i] - want) < 1e-3f;
+            }
+        say(conjugates ? "herkx" : "syrkx", good);
+    }
+
+    std::vector<double> full = numbers<double>(ldc * n, 2), packed(n * (n + 1) / 2);
+    Device<double> df(full), dp(packed), back(std::vector<double>(ldc * n));
+    bool good = done(cublasDtrttp(blas, CUBLAS_FILL_MODE_UPPER, n, df.data, ldc, dp.data)) &&
+                done(cublasDtpttr(blas, CUBLAS_FILL_MODE_UPPER, n, dp.data, back.data, ldc));
+    std::vector<double> tight = dp.get(), loose = back.get();
+    for (int j = 0, at = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            good = good && loose[j * ldc + i] == (i <= j ? full[j * ldc + i] : 0);
+            if (i <= j)
+                good = good && tight[at++] == full[j * ldc + i];
+        }
+    say("packed triangles", good);
+}
+
 int main()
 {
     if (cublasCreate(&blas) != CUBLAS_STATUS_SUCCESS)
@@ -243,6 +304,7 @@ int main()
     complex_dots();
     groups();
     plain_lu();
+    triangles();
     printf("%d wrong\n", wrong);
     return wrong != 0;
 }
