@@ -127,11 +127,22 @@ SIMT_MAP2(szext_wrap_s32, uint32_t, uint32_t, uint32_t, extend_sign(x, y & 31))
 /* Funnel shifts and bytes ---------------------------------------------------------------------- */
 
 #define PAIR_OF(x, y) ((uint64_t)(y) << 32 | (x))
+/* Of y:x, in 32 bits, which hosts shift lane by lane twice as fast as 64: hashes are full of
+ * rotations. n below 32; a count of 0 takes nothing of the other word. */
+static inline uint32_t high_shifted(uint32_t x, uint32_t y, uint32_t n)
+{
+    return y << n | x >> 1 >> (31 - n);
+}
+static inline uint32_t low_shifted(uint32_t x, uint32_t y, uint32_t n)
+{
+    return x >> n | y << 1 << (31 - n);
+}
 SIMT_MAP3(shf_l_clamp, uint32_t, uint32_t, uint32_t, uint32_t,
-          PAIR_OF(x, y) << (z > 32 ? 32 : z) >> 32)
-SIMT_MAP3(shf_l_wrap, uint32_t, uint32_t, uint32_t, uint32_t, PAIR_OF(x, y) << (z & 31) >> 32)
-SIMT_MAP3(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, PAIR_OF(x, y) >> (z > 32 ? 32 : z))
-SIMT_MAP3(shf_r_wrap, uint32_t, uint32_t, uint32_t, uint32_t, PAIR_OF(x, y) >> (z & 31))
+          z >= 32 ? x : high_shifted(x, y, z & 31))
+SIMT_MAP3(shf_l_wrap, uint32_t, uint32_t, uint32_t, uint32_t, high_shifted(x, y, z & 31))
+SIMT_MAP3(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t,
+          z >= 32 ? y : low_shifted(x, y, z & 31))
+SIMT_MAP3(shf_r_wrap, uint32_t, uint32_t, uint32_t, uint32_t, low_shifted(x, y, z & 31))
 
 /* One byte of the pair by a nibble; bit 3 asks for eight copies of the byte's sign. */
 static inline uint32_t pick_byte(uint64_t pair, uint32_t nibble)

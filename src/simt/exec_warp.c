@@ -242,6 +242,14 @@ MATCH_BODIES(b64, uint64_t)
  * ------------------------------------------------------------------------------------------------
  */
 
+/* Whom lane i reduces with. Lanes that do not take part follow the last one: most lanes name the
+ * same others, and those are reduced once. */
+static inline uint32_t members_of(const struct simt_warp *w, const uint32_t *masks, uint32_t more,
+                                  int i, uint32_t last)
+{
+    return SIMT_ACTIVE(i) ? (masks[i] | more) & w->mask : last;
+}
+
 #define REDUX_BODY(name, T, start, combine)                                                        \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
@@ -249,14 +257,16 @@ MATCH_BODIES(b64, uint64_t)
             return NULL;                                                                           \
         const T *a = SIMT_SLOT(const T, in->a);                                                    \
         const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);                                  \
-        T result[SIMT_LANES], *d = SIMT_SLOT(T, in->d);                                            \
-        uint32_t more = unnamed(w, masks);                                                         \
+        T result[SIMT_LANES], *d = SIMT_SLOT(T, in->d), x = start;                                 \
+        uint32_t more = unnamed(w, masks), last = 0;                                               \
         for (int i = 0; i < SIMT_LANES; i++) {                                                     \
-            T x = start;                                                                           \
-            for (uint32_t rest = (masks[i] | more) & w->mask; rest; rest &= rest - 1) {            \
+            uint32_t members = members_of(w, masks, more, i, last);                                \
+            x = members == last ? x : (start);                                                     \
+            for (uint32_t rest = members == last ? 0 : members; rest; rest &= rest - 1) {          \
                 T y = a[__builtin_ctz(rest)];                                                      \
                 x = combine;                                                                       \
             }                                                                                      \
+            last = members;                                                                        \
             result[i] = x;                                                                         \
         }                                                                                          \
         for (int i = 0; i < SIMT_LANES; i++)                                                       \
@@ -294,15 +304,19 @@ SIMT_BODY(run_redux_f32)
     const float *a = SIMT_SLOT(const float, in->a);
     const uint32_t *masks = SIMT_SLOT(const uint32_t, in->b);
     float result[SIMT_LANES], *d = SIMT_SLOT(float, in->d);
-    uint32_t more = unnamed(w, masks);
+    uint32_t more = unnamed(w, masks), last = 0;
+    float x = 0;
     for (int i = 0; i < SIMT_LANES; i++) {
-        uint32_t rest = (masks[i] | more) & w->mask;
-        result[i] = rest ? a[__builtin_ctz(rest)] : 0;
-        result[i] = absolute ? fabsf(result[i]) : result[i];
+        uint32_t members = members_of(w, masks, more, i, last);
+        uint32_t rest = members == last ? 0 : members;
+        x = rest ? a[__builtin_ctz(rest)] : x;
+        x = absolute ? fabsf(x) : x;
         for (; rest; rest &= rest - 1) {
             float y = a[__builtin_ctz(rest)];
-            result[i] = pick_float(result[i], absolute ? fabsf(y) : y, largest, keep_nan);
+            x = pick_float(x, absolute ? fabsf(y) : y, largest, keep_nan);
         }
+        last = members;
+        result[i] = x;
     }
     for (int i = 0; i < SIMT_LANES; i++)
         d[i] = SIMT_ACTIVE(i) ? result[i] : d[i];

@@ -145,6 +145,12 @@ else
     "$NVCC" "$here/solver_wide.cu" -lcusolver -o "$work/solver_wide"
     expect libraries-solver-wide 0 '^ok potrf.*ok some by value.*ok potri.*0 wrong' \
         "$LOCKSTEP" run --gpu sim:h200 "$work/solver_wide"
+    "$NVCC" "$here/extended.cu" -lcublas -lcusolver -o "$work/extended"
+    expect libraries-extended 0 '^ok axpy of floats.*ok groups of products.*ok LU without.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/extended"
+    "$NVCC" "$here/legacy.cu" -lcublas -o "$work/legacy"
+    expect libraries-legacy 0 '^ok gemm.*ok a complex factor.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/legacy"
     "$NVCC" "$here/xt.cu" -lcublas -o "$work/xt"
     expect libraries-xt 0 '^ok gemm, two of the host.*ok trsm.*0 wrong' \
         "$LOCKSTEP" run --gpu sim:h200 "$work/xt"

@@ -43,6 +43,7 @@ struct blas_handle {
     CUstream stream;
     bool device_scalars; /* cublasSetPointerMode */
     int math_mode, atomics_mode, sm_count;
+    int emulation, special_values, mantissa_control, mantissa_bits, mantissa_offset;
 };
 
 /* A function of OpenBLAS; NULL, with a message, if there is none. */

@@ -197,3 +197,92 @@ static int modern_compute(int compute)
     }
 EX(, int)
 EX(_64, int64_t)
+
+/* Batches whose groups have sizes of their own. Sizes and factors are on the host, the pointers to
+ * the matrices of all groups follow each other on the device. */
+struct groups {
+    const int *ta, *tb;
+    const void *m, *n, *k, *lda, *ldb, *ldc, *sizes;
+    bool wide; /* those have 64 bits */
+    const void *alpha, *beta;
+    const void *const *a, *const *b;
+    void *const *c;
+    int type_a, type_b, type_c, compute;
+};
+
+static int64_t size_at(const struct groups *groups, const void *sizes, int64_t i)
+{
+    return groups->wide ? ((const int64_t *)sizes)[i] : ((const int *)sizes)[i];
+}
+
+static enum blas_status multiply_groups(handle_t handle, const char *name, const struct groups *g,
+                                        int64_t count)
+{
+    int64_t first = 0;
+    enum blas_status status = handle ? BLAS_SUCCESS : BLAS_NOT_INITIALIZED;
+    if (count < 0 ||
+        (count && (!g->ta || !g->tb || !g->m || !g->n || !g->k || !g->lda || !g->ldb || !g->ldc ||
+                   !g->sizes || !g->alpha || !g->beta || !g->a || !g->b || !g->c)))
+        return BLAS_INVALID_VALUE;
+    for (int64_t i = 0; i < count && status == BLAS_SUCCESS; i++) {
+        int64_t size = size_at(g, g->sizes, i);
+        size_t factor = blas_type_size(scale_of(g->compute, (enum blas_type)g->type_a));
+        struct blas_product product = {.transpose_a = g->ta[i],
+                                       .transpose_b = g->tb[i],
+                                       .m = size_at(g, g->m, i),
+                                       .n = size_at(g, g->n, i),
+                                       .k = size_at(g, g->k, i),
+                                       .a = {.type = (enum blas_type)g->type_a,
+                                             .data = g->a + first,
+                                             .ld = size_at(g, g->lda, i),
+                                             .pointers = true},
+                                       .b = {.type = (enum blas_type)g->type_b,
+                                             .data = g->b + first,
+                                             .ld = size_at(g, g->ldb, i),
+                                             .pointers = true},
+                                       .c = {.type = (enum blas_type)g->type_c,
+                                             .data = g->c + first,
+                                             .ld = size_at(g, g->ldc, i),
+                                             .pointers = true},
+                                       .batch = size,
+                                       .compute = g->compute};
+        if (size < 0)
+            return BLAS_INVALID_VALUE;
+        status = multiply(handle, name, product, (const char *)g->alpha + (size_t)i * factor,
+                          (const char *)g->beta + (size_t)i * factor);
+        first += size;
+    }
+    return status;
+}
+
+#define GROUP_SIZES                                                                                \
+    .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc,                \
+    .sizes = sizes, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c
+#define GROUPED(symbol, whole, shown, T)                                                           \
+    DEFINE(symbol, (handle_t handle, const int *ta, const int *tb, const whole *m, const whole *n, \
+                    const whole *k, const void *alpha, const void *const *a, const whole *lda,     \
+                    const void *const *b, const whole *ldb, const void *beta, void *const *c,      \
+                    const whole *ldc, whole groups, const whole *sizes))                           \
+    {                                                                                              \
+        struct groups all = {GROUP_SIZES, .wide = sizeof(whole) == 8, .type_a = T, .type_b = T,    \
+                             .type_c = T, .compute = compute_of(T)};                               \
+        return multiply_groups(handle, shown, &all, groups);                                       \
+    }
+#define GROUPED_EX(symbol, whole)                                                                  \
+    DEFINE(symbol,                                                                                 \
+           (handle_t handle, const int *ta, const int *tb, const whole *m, const whole *n,         \
+            const whole *k, const void *alpha, const void *const *a, int type_a, const whole *lda, \
+            const void *const *b, int type_b, const whole *ldb, const void *beta, void *const *c,  \
+            int type_c, const whole *ldc, whole groups, const whole *sizes, int compute))          \
+    {                                                                                              \
+        struct groups all = {GROUP_SIZES,      .wide = sizeof(whole) == 8,                         \
+                             .type_a = type_a, .type_b = type_b,                                   \
+                             .type_c = type_c, .compute = modern_compute(compute)};                \
+        return multiply_groups(handle, "cublasGemmGroupedBatchedEx", &all, groups);                \
+    }
+GROUPED(cublasSgemmGroupedBatched, int, "cublasSgemmGroupedBatched", TYPE_F32)
+GROUPED(cublasSgemmGroupedBatched_64, int64_t, "cublasSgemmGroupedBatched", TYPE_F32)
+GROUPED(cublasDgemmGroupedBatched, int, "cublasDgemmGroupedBatched", TYPE_F64)
+GROUPED(cublasDgemmGroupedBatched_64, int64_t, "cublasDgemmGroupedBatched", TYPE_F64)
+GROUPED_EX(cublasGemmGroupedBatchedEx, int)
+GROUPED_EX(cublasGemmGroupedBatchedEx_64, int64_t)

@@ -50,6 +50,16 @@ SETTING(cublasSetPointerMode_v2, cublasGetPointerMode_v2, int, device_scalars)
 SETTING(cublasSetMathMode, cublasGetMathMode, int, math_mode)
 SETTING(cublasSetAtomicsMode, cublasGetAtomicsMode, int, atomics_mode)
 SETTING(cublasSetSmCountTarget, cublasGetSmCountTarget, int, sm_count)
+/* How products may be made of narrower ones: hints, which no result here depends on. */
+SETTING(cublasSetEmulationStrategy, cublasGetEmulationStrategy, int, emulation)
+SETTING(cublasSetEmulationSpecialValuesSupport, cublasGetEmulationSpecialValuesSupport, int,
+        special_values)
+SETTING(cublasSetFixedPointEmulationMantissaControl, cublasGetFixedPointEmulationMantissaControl,
+        int, mantissa_control)
+SETTING(cublasSetFixedPointEmulationMaxMantissaBitCount,
+        cublasGetFixedPointEmulationMaxMantissaBitCount, int, mantissa_bits)
+SETTING(cublasSetFixedPointEmulationMantissaBitOffset,
+        cublasGetFixedPointEmulationMantissaBitOffset, int, mantissa_offset)
 
 API(cublasSetWorkspace_v2, handle_t handle, void *workspace, size_t size)
 {

@@ -5,6 +5,7 @@
  */
 #include "clients/blas/solver.h"
 
+#include <complex.h>
 #include <stdlib.h>
 
 /* The kinds
@@ -34,22 +35,79 @@ void solver_run_potrs(void *data)
     typedef void potrs(const char *, const int *, const int *, void *, const int *, void *,
                        const int *, int *);
     potrs *function = (potrs *)lapack(s, "potrs_");
-    void *a = matrix(s, s->a, s->n, s->n, s->lda, false),
-         *b = matrix(s, s->b, s->n, s->k, s->ldb, true);
     int *info = vector(s->infos, sizeof *info);
-    if (function && a && b && info)
-        function(&s->first, &s->n, &s->k, a, &s->lda, b, &s->ldb, info);
+    for (int i = 0; function && info && i < s->count; i++) {
+        void *at_a = s->a, *at_b = s->b;
+        if (s->second) { /* arrays of pointers */
+            void **list_a = lk_library_bytes((void **)s->a + i, sizeof *list_a);
+            void **list_b = lk_library_bytes((void **)s->b + i, sizeof *list_b);
+            at_a = list_a ? *list_a : NULL;
+            at_b = list_b ? *list_b : NULL;
+        }
+        void *a = at_a ? matrix(s, at_a, s->n, s->n, s->lda, false) : NULL;
+        void *b = at_b ? matrix(s, at_b, s->n, s->k, s->ldb, true) : NULL;
+        if (a && b)
+            function(&s->first, &s->n, &s->k, a, &s->lda, b, &s->ldb, info);
+    }
 }
 
-/* Without a place for pivots cuSOLVER does not pivot; LAPACK always does. */
+/* LU by rows, one column after the other, in doubles: without a place for pivots cuSOLVER does not
+ * exchange rows, and LAPACK always does. info: the first pivot that is zero, from 1. */
+void solver_plain_lu(const struct solve *s, char *a, int *info)
+{
+    int type = s->letter == 's'   ? TYPE_F32
+               : s->letter == 'd' ? TYPE_F64
+               : s->letter == 'c' ? TYPE_C32
+                                  : TYPE_C64;
+    size_t m = (size_t)s->m, n = (size_t)s->n;
+    double complex *lu = calloc(m * n + 1, sizeof *lu);
+    if (!lu)
+        lk_library_fail("there is not enough memory for an LU without pivots");
+    for (size_t at = 0; lu && at < m * n; at++) {
+        double parts[2] = {0, 0};
+        blas_widen((enum blas_type)type, a, at / m * (size_t)s->lda + at % m, parts);
+        lu[at] = CMPLX(parts[0], parts[1]);
+    }
+    *info = 0;
+    for (size_t k = 0; lu && k < m && k < n; k++) {
+        double complex pivot = lu[k * m + k];
+        if (*info == 0 && creal(pivot) == 0 && cimag(pivot) == 0)
+            *info = (int)k + 1;
+        for (size_t i = k + 1; i < m; i++)
+            lu[k * m + i] /= pivot;
+        for (size_t j = k + 1; j < n; j++)
+            for (size_t i = k + 1; i < m; i++)
+                lu[j * m + i] -= lu[k * m + i] * lu[j * m + k];
+    }
+    for (size_t at = 0; lu && at < m * n; at++) {
+        double parts[2] = {creal(lu[at]), cimag(lu[at])};
+        blas_narrow((enum blas_type)type, a, at / m * (size_t)s->lda + at % m, parts);
+    }
+    free(lu);
+}
+
+/* Those of a matrix whose rows were not exchanged; free them. */
+int *solver_no_pivots(int n)
+{
+    int *pivots = malloc(((size_t)n + 1) * sizeof *pivots);
+    for (int i = 0; pivots && i < n; i++)
+        pivots[i] = i + 1;
+    return pivots;
+}
+
 static void run_getrf(void *data)
 {
     struct solve *s = data;
     typedef void getrf(const int *, const int *, void *, const int *, int *, int *);
     getrf *function = (getrf *)lapack(s, "getrf_");
     void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
-    int *pivots = vector(s->pivots, sizeof *pivots * (size_t)least(s->m, s->n));
     int *info = vector(s->infos, sizeof *info);
+    if (!s->pivots) {
+        if (a && info)
+            solver_plain_lu(s, a, info);
+        return;
+    }
+    int *pivots = vector(s->pivots, sizeof *pivots * (size_t)least(s->m, s->n));
     if (function && a && pivots && info)
         function(&s->m, &s->n, a, &s->lda, pivots, info);
 }
@@ -62,10 +120,12 @@ static void run_getrs(void *data)
     getrs *function = (getrs *)lapack(s, "getrs_");
     void *a = matrix(s, s->a, s->n, s->n, s->lda, false),
          *b = matrix(s, s->b, s->n, s->k, s->ldb, true);
-    int *pivots = lk_library_bytes(s->pivots, sizeof *pivots * (size_t)s->n);
+    int *own = s->pivots ? NULL : solver_no_pivots(s->n);
+    int *pivots = own ? own : lk_library_bytes(s->pivots, sizeof *pivots * (size_t)s->n);
     int *info = vector(s->infos, sizeof *info);
     if (function && a && b && pivots && info)
         function(&s->first, &s->n, &s->k, a, &s->lda, pivots, b, &s->ldb, info);
+    free(own);
 }
 
 /* geqrf (k < 0), and orgqr or ungqr with k reflections */
@@ -267,6 +327,15 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
         return solver_put(h, "cusolverDn" #X "potrs", solver_run_potrs,                            \
                           (struct solve){x, FILL(fill), .n = n, .k = k, .a = a, .lda = lda,        \
                                          .b = b, .ldb = ldb, .infos = info});                      \
+    }                                                                                              \
+    API(cusolverDn##X##potrsBatched, handle_t h, int fill, int n, int k, void *a, int lda,         \
+        void *b, int ldb, int *info, int count)                                                    \
+    {                                                                                              \
+        if (k != 1 || count < 1) /* as on a GPU */                                                 \
+            return SOLVER_INVALID;                                                                 \
+        return solver_put(h, "cusolverDn" #X "potrsBatched", solver_run_potrs,                     \
+                          (struct solve){x, FILL(fill), 'B', .n = n, .k = k, .a = a, .lda = lda,   \
+                                         .b = b, .ldb = ldb, .infos = info, .count = count});      \
     }
 #define GENERAL(X, x)                                                                              \
     API(cusolverDn##X##getrf_bufferSize, handle_t h, int m, int n, void *a, int lda, int *size)    \
@@ -278,8 +347,6 @@ int solver_put(handle_t handle, const char *name, void (*run)(void *), struct so
         int *info)                                                                                 \
     {                                                                                              \
         (void)work;                                                                                \
-        if (!pivots)                                                                               \
-            return (int)blas_refuse("cusolverDn" #X "getrf", "without pivots");                    \
         return solver_put(h, "cusolverDn" #X "getrf", run_getrf,                                   \
                           (struct solve){x, .m = m, .n = n, .a = a, .lda = lda, .pivots = pivots,  \
                                          .infos = info});                                          \

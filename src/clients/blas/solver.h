@@ -111,6 +111,9 @@ void solver_run_potrs(void *data);
 void solver_run_qr(void *data);
 void solver_run_gesvd(void *data);
 void solver_run_gesvdj(void *data);
+/* LU without exchanges of rows, on the host's bytes; pivots that exchange none, to be freed. */
+void solver_plain_lu(const struct solve *s, char *a, int *info);
+int *solver_no_pivots(int n);
 /* LAPACK's letter for CUDA's number of a type; 0 if it has none. */
 char solver_letter(int type);
 

@@ -81,8 +81,14 @@ static void run_getrf(void *data)
     getrf *function = (getrf *)lapack(s, "getrf_");
     size_t count = (size_t)least(s->m, s->n);
     void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
+    int *info = vector(s->infos, sizeof *info);
+    if (!call->pivots) {
+        if (a && info)
+            solver_plain_lu(s, a, info);
+        return;
+    }
     int64_t *wide = vector(call->pivots, sizeof *wide * count);
-    int *info = vector(s->infos, sizeof *info), *pivots = calloc(count + 1, sizeof *pivots);
+    int *pivots = calloc(count + 1, sizeof *pivots);
     if (function && a && wide && info && pivots) {
         function(&s->m, &s->n, a, &s->lda, pivots, info);
         for (size_t i = 0; i < count; i++)
@@ -105,8 +111,6 @@ API(cusolverDnXgetrf, handle_t h, void *params, int64_t m, int64_t n, int type, 
     NO_WORK, (void)compute;
     if (!accepts(&call.s, type, m, n, lda))
         return SOLVER_INVALID;
-    if (!pivots)
-        return (int)blas_refuse("cusolverDnXgetrf", " without pivots");
     return solver_put_call(h, "cusolverDnXgetrf", run_getrf, &call.s, &call, sizeof call);
 }
 
@@ -120,15 +124,17 @@ static void run_getrs(void *data)
     size_t count = (size_t)s->n;
     void *a = matrix(s, s->a, s->n, s->n, s->lda, false),
          *b = matrix(s, s->b, s->n, s->k, s->ldb, true);
-    const int64_t *wide = lk_library_bytes(call->pivots, sizeof *wide * count);
-    int *info = vector(s->infos, sizeof *info), *pivots = calloc(count + 1, sizeof *pivots);
-    bool sound = wide && pivots;
-    for (size_t i = 0; sound && i < count; i++) {
-        sound = wide[i] > 0 && wide[i] <= s->n; /* LAPACK would write elsewhere */
+    int *info = vector(s->infos, sizeof *info), *pivots = solver_no_pivots(s->n);
+    const int64_t *wide =
+        call->pivots ? lk_library_bytes(call->pivots, sizeof *wide * count) : NULL;
+    bool sound = pivots && (wide || !call->pivots);
+    for (size_t i = 0; sound && wide && i < count; i++) {
         pivots[i] = (int)wide[i];
+        if (wide[i] <= 0 || wide[i] > s->n) { /* LAPACK would write elsewhere */
+            lk_library_fail("a pivot is outside the matrix");
+            sound = false;
+        }
     }
-    if (wide && pivots && !sound)
-        lk_library_fail("a pivot is outside the matrix");
     if (function && a && b && info && sound)
         function(&s->first, &s->n, &s->k, a, &s->lda, pivots, b, &s->ldb, info);
     free(pivots);
@@ -147,8 +153,6 @@ API(cusolverDnXgetrs, handle_t h, void *params, int operation, int64_t n, int64_
     (void)params;
     if (!accepts(&call.s, type, 0, n, lda) || !fits(columns) || !fits(ldb) || b_type != type)
         return SOLVER_INVALID;
-    if (!pivots)
-        return (int)blas_refuse("cusolverDnXgetrs", " without pivots");
     return solver_put_call(h, "cusolverDnXgetrs", run_getrs, &call.s, &call, sizeof call);
 }
 

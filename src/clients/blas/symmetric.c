@@ -196,6 +196,20 @@ static int put_narrow(handle_t handle, const char *name, struct spectrum call, i
         call.s.b = b;                                                                              \
         call.s.ldb = ldb;                                                                          \
         return problem ? put_spectrum(h, "cusolverDn" #X #sy "gvd", call) : SOLVER_INVALID;        \
+    }                                                                                              \
+    API(cusolverDn##X##sy##gvj_bufferSize, handle_t h, int problem, int job, int fill, int n,      \
+        void *a, int lda, void *b, int ldb, void *values, int *size, void *params)                 \
+    {                                                                                              \
+        (void)params;                                                                              \
+        return cusolverDn##X##sy##gvd_bufferSize(h, problem, job, fill, n, a, lda, b, ldb, values, \
+                                                 size);                                            \
+    }                                                                                              \
+    API(cusolverDn##X##sy##gvj, handle_t h, int problem, int job, int fill, int n, void *a,        \
+        int lda, void *b, int ldb, void *values, void *work, int size, int *info, void *params)    \
+    {                                                                                              \
+        (void)params; /* LAPACK's method, not Jacobi's */                                          \
+        return cusolverDn##X##sy##gvd(h, problem, job, fill, n, a, lda, b, ldb, values, work,      \
+                                      size, info);                                                 \
     }
 
 static void run_potri(void *data)
