@@ -15,7 +15,8 @@ import lockstep_times
 _driver = ctypes.CDLL("libcuda.so.1")
 _HOST = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _driver.cuStreamGetCaptureInfo_v2.argtypes = [ctypes.c_void_p] * 6
-_driver.cuUserObjectCreate.argtypes = [ctypes.c_void_p, ctypes.c_void_p, _HOST, ctypes.c_uint, ctypes.c_uint]
+_driver.cuUserObjectCreate.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_uint] * 2
+_driver.lk_library_ended.restype = ctypes.c_void_p
 _driver.cuGraphRetainUserObject.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
 
 META = torch.device("meta")
@@ -93,10 +94,12 @@ def _run(number):
         _failures.append(error)
 
 
-@_HOST
-def _drop(capture):
-    for number in _captures.pop(capture, ()):
-        _nodes.pop(number, None)
+def _drop_ended():
+    """Nodes of graphs that are gone. A graph may be destroyed while Python shuts down, when nothing of this module
+    can run: so the driver keeps a list."""
+    while capture := _driver.lk_library_ended():
+        for number in _captures.pop(capture, ()):
+            _nodes.pop(number, None)
 
 
 def _check(status, name):
@@ -107,12 +110,14 @@ def _check(status, name):
 
 def _add(node, stream, cost):
     """The node goes into the graph that the stream is captured into, and lives as long."""
+    _drop_ended()
     state, identity, graph = ctypes.c_int(), ctypes.c_uint64(), ctypes.c_void_p()
     _check(_driver.cuStreamGetCaptureInfo_v2(stream, ctypes.byref(state), ctypes.byref(identity),
                                              ctypes.byref(graph), None, None), node.name)
     if identity.value not in _captures:
         user = ctypes.c_void_p()
-        _check(_driver.cuUserObjectCreate(ctypes.byref(user), identity.value, _drop, 1, 1), node.name)
+        _check(_driver.cuUserObjectCreate(ctypes.byref(user), identity.value,
+                                          ctypes.cast(_driver.lk_library_end, ctypes.c_void_p), 1, 1), node.name)
         _captures[identity.value] = []
         _check(_driver.cuGraphRetainUserObject(graph, user, 1, 1), node.name)  # 1: the graph owns it
     number = next(_numbers)
@@ -245,6 +250,7 @@ def install(graphs, uncached):
 
     def replay_and_wait(self):
         replay(self)
+        _drop_ended()
         if getattr(self, "_lockstep_waits", True):
             _driver.cuCtxSynchronize()
         if _failures:

@@ -163,3 +163,22 @@ EXPORT CUresult lk_library_context(void)
     }
     return status;
 }
+
+static struct drv_list ended; /* under drv_lock */
+
+EXPORT void lk_library_end(void *pointer)
+{
+    drv_enter_lock();
+    drv_list_add(&ended, pointer);
+    drv_leave_lock();
+}
+
+EXPORT void *lk_library_ended(void)
+{
+    drv_enter_lock();
+    void *pointer = ended.count ? ended.items[0] : NULL;
+    if (pointer)
+        drv_list_remove(&ended, pointer);
+    drv_leave_lock();
+    return pointer;
+}

@@ -34,13 +34,19 @@ struct lk_library_call {
 
 /* Puts the call into the stream. CUDA_ERROR_NOT_INITIALIZED if there is no context. */
 CUresult lk_library_call(CUstream stream, const struct lk_library_call *call);
-/* For work that the client has done by itself, in order with the stream: the time that the GPU would
- * take for it, in the model and in profiles. name: a constant. In a capture it becomes a node. */
+/* For work that the client has done by itself, in order with the stream: the time that the GPU
+ * would take for it, in the model and in profiles. name: a constant. In a capture it becomes a
+ * node. */
 CUresult lk_library_time(CUstream stream, const char *name, double operations, double bytes,
                          enum lk_library_unit unit);
-/* Before such work: waits for all work of the current context as cuCtxSynchronize does, but in modelled
- * time the host does not wait, because a GPU would do the work in its stream. */
+/* Before such work: waits for all work of the current context as cuCtxSynchronize does, but in
+ * modelled time the host does not wait, because a GPU would do the work in its stream. */
 CUresult lk_library_settle(void);
+/* A destructor for cuUserObjectCreate where the owner's own code may be gone by the time a graph
+ * ends, as an interpreter that shuts down: it keeps the pointer until lk_library_ended takes it;
+ * NULL: no more. */
+void lk_library_end(void *pointer);
+void *lk_library_ended(void);
 /* For the function: where `size` bytes at a device address are, so that it can touch them; memory
  * of the host is where it is. NULL if they leave an allocation: the call fails then, as a kernel
  * that touches them would. */

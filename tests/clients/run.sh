@@ -307,6 +307,19 @@ if in_place torch; then
     expect torch-training 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/train_gpt.py"
     expect torch-devices 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_devices.py"
     expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
+    expect torch-packed 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_packed.py"
+    cat >"$work/graphs.py" <<'SCRIPT'
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.GELU(), torch.nn.Linear(16, 16)).cuda()
+compiled = torch.compile(model, mode="reduce-overhead")
+for _ in range(3):
+    model.zero_grad()
+    compiled(torch.ones(8, 16, device="cuda")).sum().backward()
+print("works")
+SCRIPT
+    # Python's last collection destroys the graphs.
+    expect torch-graphs-at-the-end 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$work/graphs.py"
     expect torch-times 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_times.py"
     expect torch-times-in-profiles 0 'library calls .* x aten::mm, .* by roofline' \
         "$LOCKSTEP" profile "$here/torch_times.py"
