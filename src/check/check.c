@@ -92,8 +92,10 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
         else if (check->machine->watch->follows)
             check_taint_load_local(check, access, access->mask & ~refused);
         return refused;
-    case PTX_SPACE_CONST:
-        return check_memory_bounds(check, access, &tracks);
+    case PTX_SPACE_CONST: /* the host, or another stream, may be changing it */
+        refused = check_memory_bounds(check, access, &tracks);
+        tracks = false;
+        break;
     case PTX_SPACE_SHARED:
         refused = check_shared_bounds(check, access);
         break;

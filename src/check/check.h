@@ -318,6 +318,7 @@ struct check {
         uint64_t block;
         uint32_t warp;
         bool is_used;    /* at `use`, or once more */
+        bool is_part;    /* of a vector, always: other elements were written */
         int lane;        /* shuffles: what is read, */
         uint32_t mask;   /* with this mask, */
         const char *why; /* and why it is undefined */
@@ -389,7 +390,7 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 
 /* What is known about an instruction before the launch. */
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
-#define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
+#define CHECK_TRAIT_LIBRARY 2   /* of CUB or Thrust */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
 #define CHECK_TRAIT_PRECHECK                                                                       \
     8 /* a plain read, before an atomic of the same function does it properly */
@@ -414,8 +415,11 @@ const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", 
 void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane);
 /* The set that it is the only one of; 0 if there are too many. */
 uint64_t check_pending_add(struct check *check, const struct check_pending *pending);
+/* Bytes of what is looked at by itself: an element of a vector, else all that a lane reads. */
+uint32_t check_unwritten_element(const struct watch_access *access);
+/* These lanes read what nothing has written; parts[lane]: of their elements those, as bits. */
 void check_unwritten(struct check *check, const struct watch_access *access, uint32_t lanes,
-                     uint32_t mask);
+                     uint32_t mask, const uint8_t *parts);
 void check_unwritten_end(struct check *check);
 
 /* taint.c */
@@ -423,8 +427,9 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w,
                       const struct simt_inst *in);
 void check_taint_free(struct check_warp *warp);
 /* Lanes of a load get an undefined value. */
+/* elements: of a vector, as bits. */
 void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
-                        uint64_t origins);
+                        uint64_t origins, uint32_t elements);
 const struct check_tainted_word *check_taint_word(struct check *check,
                                                   const struct watch_access *access, int lane);
 void check_taint_load_local(struct check *check, const struct watch_access *access, uint32_t mask);

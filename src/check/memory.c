@@ -330,6 +330,7 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
     struct check *check = (struct check *)watcher;
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
+    struct simt_allocation variable;
     struct check_callers who = check_callers();
     if (check_find_freed(check, address, found))
         check_report_host(
@@ -342,6 +343,12 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
             check, CHECK_OUT_OF_BOUNDS, &subject, &who, &found->callers,
             "out of bounds: a copy or memset of %zu bytes at byte %llu of " CHECK_ALLOCATION, size,
             (unsigned long long)(address - found->address));
+    else if (simt_find(check->machine, address, &variable))
+        check_report_host(
+            check, CHECK_OUT_OF_BOUNDS, &subject, &who, NULL,
+            "out of bounds: a copy or memset of %zu bytes at byte %llu of variables of %llu bytes",
+            size, (unsigned long long)(address - variable.address),
+            (unsigned long long)variable.size);
 }
 
 /* The allocations on both sides of an address; returns how many there are. */

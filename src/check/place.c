@@ -287,14 +287,31 @@ static bool is_narrow(const struct ptx_inst *ptx, const struct simt_launch *laun
     return ptx_has(ptx, PTX_MOD_CTA) || (alone && ptx_has(ptx, PTX_MOD_CLUSTER));
 }
 
+/* CUB and Thrust. Most of the toolkit's other headers are thin wraps of one instruction, such as
+ * atomicAdd and cuda::atomic_ref, and what they do is the user's doing. */
+static bool is_library(const char *file)
+{
+    return file && (strstr(file, "/cub/") || strstr(file, "/thrust/")) &&
+           host_is_toolkit_header(file);
+}
+
+/* Was the instruction written in one of these files, or inlined there? */
+static bool comes_from(const struct ptx_module *module, uint32_t loc, const bool *files)
+{
+    for (; loc && loc < module->loc_count; loc = module->locs[loc].inlined_at)
+        if (module->locs[loc].file < module->file_count && files[module->locs[loc].file])
+            return true;
+    return false;
+}
+
 uint8_t *check_traits(const struct simt_launch_state *launch, bool strict, bool *has_narrow)
 {
     const struct simt_code *code = launch->code;
     const struct ptx_module *module = launch->kernel->ptx->module;
     uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
-    bool *toolkit = lk_alloc_zeroed(module->file_count + 1); /* [file] */
+    bool *library = lk_alloc_zeroed(module->file_count + 1); /* [file] */
     for (uint32_t i = 0; i < module->file_count; i++)
-        toolkit[i] = module->files[i] && host_is_toolkit_header(module->files[i]);
+        library[i] = is_library(module->files[i]);
     struct writers writers = {0};
     struct atomics swaps = {0}, others = {0};
     find_atomics(code, &writers, is_cas, &swaps);
@@ -306,8 +323,6 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool strict, bool 
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
         if (ptx->op == PTX_OP_LD && feeds(code, &writers, ptx, &others))
             traits[i] |= CHECK_TRAIT_PRECHECK;
-        const struct ptx_loc *loc =
-            ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
         if (launch->watch->insts[i].is_ordered && is_narrow(ptx, launch->launch)) {
             traits[i] |= CHECK_TRAIT_NARROW;
             *has_narrow = true;
@@ -317,13 +332,13 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool strict, bool 
             is_of_array(code, &writers, ptx))
             traits[i] |=
                 (is_volatile ? CHECK_TRAIT_VOLATILE : 0) | (strict ? CHECK_TRAIT_PLAIN : 0);
-        if (loc && loc->file < module->file_count && toolkit[loc->file])
+        if (comes_from(module, ptx->loc, library))
             traits[i] |= CHECK_TRAIT_LIBRARY;
     }
     free(swaps.items);
     free(others.items);
     free(writers.of);
-    free(toolkit);
+    free(library);
     return traits;
 }
 

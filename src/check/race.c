@@ -4,6 +4,7 @@
  */
 #include "check/ops.h"
 #include "check/products.h"
+#include "check/written.h"
 
 #define HOT_INLINE static inline __attribute__((always_inline))
 
@@ -16,14 +17,16 @@ struct visit {
     uint32_t info;  /* of lane 0 */
     uint32_t first; /* older segments are history (C2) */
     uint32_t grid_warp;
-    bool is_volatile;   /* of shared memory */
-    bool is_narrow;     /* strong for its block only */
-    bool is_constant;   /* ld.global.nc: of what must not change during the launch */
-    uint32_t passed_on; /* nobody of another block can know what came after that */
-    uint32_t history;   /* from here to first: of launches that may be unordered (ops.c) */
-    uint32_t unwritten; /* lanes that read what nothing has written */
-    bool is_bulk;       /* an engine does it, not the thread, */
-    bool is_product;    /* or the tensor cores do */
+    bool is_volatile;          /* of shared memory */
+    bool is_narrow;            /* strong for its block only */
+    bool is_constant;          /* ld.global.nc: of what must not change during the launch */
+    uint32_t passed_on;        /* nobody of another block can know what came after that */
+    uint32_t history;          /* from here to first: of launches that may be unordered (ops.c) */
+    uint32_t unwritten;        /* lanes that read what nothing has written, */
+    uint32_t element;          /* bytes of each element of a vector, or of all that is read, */
+    uint8_t parts[SIMT_LANES]; /* and of such a lane the elements, as bits */
+    bool is_bulk;              /* an engine does it, not the thread, */
+    bool is_product;           /* or the tensor cores do */
 };
 
 /* Reports ---------------------------------------------------------------------------------------*/
@@ -386,28 +389,6 @@ HOT_INLINE void visit_write(struct visit *visit, struct check_cell *cell, uint64
 
 /* Uninitialised ---------------------------------------------------------------------------------*/
 
-/* Bytes of words that were never written are only wrong if nothing of the access was: programs copy
- * structs with their padding. */
-static inline bool any_written(const uint8_t *written, uint32_t first, uint32_t bytes)
-{
-    if (bytes == 4)
-        return written[first >> 3] >> (first & 4) & 15;
-    for (uint32_t i = 0; i < bytes; i++)
-        if (written[(first + i) >> 3] >> ((first + i) & 7) & 1)
-            return true;
-    return false;
-}
-
-static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
-{
-    if (bytes == 4 && !(first & 3)) {
-        written[first >> 3] |= (uint8_t)(15u << (first & 4));
-        return;
-    }
-    for (uint32_t i = 0; i < bytes; i++)
-        written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
-}
-
 void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes)
 {
     for (uint32_t i = first; i < first + bytes && i < block->shared_bytes; i++)
@@ -420,10 +401,11 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
                        uint32_t many)
 {
     const struct watch_access *access = visit->access;
-    if (tracks && access->is_read && !any_written(written, first, bytes))
+    if (tracks && access->is_read &&
+        (visit->parts[lane] = written_not(written, first, bytes, visit->element)))
         visit->unwritten |= 1u << lane;
     if (written && access->is_write)
-        set_written(written, first, bytes);
+        written_set(written, first, bytes);
     for (uint32_t at = first, end = first + bytes; at < end;) {
         uint32_t next = (at & ~3u) + 4 < end ? (at & ~3u) + 4 : end;
         uint32_t mask = ((1u << (next - at)) - 1) << (at & 3);
@@ -488,8 +470,10 @@ HOT_INLINE bool visit_words(struct visit *visit, uint32_t mask, bool tracks,
         uint64_t address = access->addresses[lane];
         uint32_t at = (uint32_t)(address - start);
         uint8_t *bits = &written[at >> 3], mine = (uint8_t)(15u << (at & 4));
-        if (tracks && access->is_read && !(*bits & mine))
+        if (tracks && access->is_read && !(*bits & mine)) {
             visit->unwritten |= 1u << lane;
+            visit->parts[lane] = 1;
+        }
         if (access->is_write) {
             *bits |= mine;
             visit_write(visit, &cells[at >> 2], address, lane, 15);
@@ -584,6 +568,7 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         .grid_warp = block->first_warp + w->index,
         .passed_on = check->passed_on,
         .history = access->space == PTX_SPACE_SHARED ? UINT32_MAX : check->history,
+        .element = check_unwritten_element(access),
         .is_narrow = traits & CHECK_TRAIT_NARROW,
         .is_constant = access->in->ptx->op == PTX_OP_LD_NC || access->in->ptx->op == PTX_OP_LDU,
         .is_volatile = access->space == PTX_SPACE_SHARED && traits & CHECK_TRAIT_VOLATILE};
@@ -594,5 +579,5 @@ void check_race_access(struct check *check, const struct watch_access *access, u
     else
         visit_global(&visit, mask, tracks);
     if (visit.unwritten)
-        check_unwritten(check, access, visit.unwritten, mask);
+        check_unwritten(check, access, visit.unwritten, mask, visit.parts);
 }

@@ -118,6 +118,22 @@ static void join_operand(struct taint *to, const struct check_taint *taint,
     }
 }
 
+/* Lanes in which no element of a vector that is stored is defined: programs copy structs with their
+ * padding. */
+static uint32_t wholly(const struct check_taint *taint, const struct ptx_inst *ptx)
+{
+    uint32_t lanes = SIMT_ALL;
+    for (unsigned k = 0; k < ptx->operand_count; k++) {
+        const struct ptx_operand *operand = &ptx->operands[k];
+        for (uint32_t i = 0; operand->kind == PTX_OPERAND_VECTOR && i < operand->item_count; i++) {
+            struct taint item = {0};
+            join_operand(&item, taint, &operand->items[i]);
+            lanes &= item.lanes;
+        }
+    }
+    return lanes;
+}
+
 static struct taint taint_of(const struct check_taint *taint, const struct ptx_operand *operand)
 {
     struct taint all = {0};
@@ -141,9 +157,10 @@ static struct taint sources_of(const struct check_taint *taint, const struct ptx
     return all;
 }
 
-static void set_results(struct check *check, struct check_warp *warp,
-                        const struct simt_frame *frame, const struct ptx_inst *ptx,
-                        const struct taint *value, uint32_t mask)
+/* elements: of a vector, as bits; the others are defined. */
+static void set_elements(struct check *check, struct check_warp *warp,
+                         const struct simt_frame *frame, const struct ptx_inst *ptx,
+                         const struct taint *value, uint32_t mask, uint32_t elements)
 {
     for (unsigned k = 0; k < ptx->operand_count; k++) {
         const struct ptx_operand *operand = &ptx->operands[k];
@@ -151,13 +168,21 @@ static void set_results(struct check *check, struct check_warp *warp,
             continue;
         for (uint32_t i = 0; operand->kind == PTX_OPERAND_VECTOR && i < operand->item_count; i++)
             if (operand->items[i].kind == PTX_OPERAND_REG)
-                set(check, warp, frame, operand->items[i].reg, value, mask);
+                set(check, warp, frame, operand->items[i].reg, elements >> i & 1 ? value : &defined,
+                    mask);
         if (operand->kind != PTX_OPERAND_REG)
             continue;
         set(check, warp, frame, operand->reg, value, mask);
         if (operand->pair != PTX_NO_REG)
             set(check, warp, frame, operand->pair, value, mask);
     }
+}
+
+static void set_results(struct check *check, struct check_warp *warp,
+                        const struct simt_frame *frame, const struct ptx_inst *ptx,
+                        const struct taint *value, uint32_t mask)
+{
+    set_elements(check, warp, frame, ptx, value, mask, UINT32_MAX);
 }
 
 /* Use ---------------------------------------------------------------------------------------------
@@ -307,7 +332,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
         break;
     case PTX_GROUP_MEMORY:
         value = sources_of(taint, ptx);
-        check->stored_lanes = value.lanes & w->mask;
+        check->stored_lanes = value.lanes & w->mask & wholly(taint, ptx);
         memcpy(check->stored_origins, value.origins, sizeof(check->stored_origins));
         if (in->flags & (SIMT_FLAG_PARAM | SIMT_FLAG_FRAME))
             use(check, w, in, &value, w->mask, "is passed on");
@@ -327,7 +352,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
  */
 
 void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
-                        uint64_t origins)
+                        uint64_t origins, uint32_t elements)
 {
     struct simt_warp *w = access->w;
     struct taint taint = all_from(lanes, origins);
@@ -335,7 +360,7 @@ void check_taint_loaded(struct check *check, const struct watch_access *access, 
         use(check, w, access->in, &taint, lanes, "is used");
         return;
     }
-    set_results(check, check_warp_of(w), w->path->frame, access->in->ptx, &taint, lanes);
+    set_elements(check, check_warp_of(w), w->path->frame, access->in->ptx, &taint, lanes, elements);
 }
 
 /* Words of shared and local memory that hold an undefined value, with their origins. Words of
@@ -398,7 +423,7 @@ void check_taint_load_local(struct check *check, const struct watch_access *acce
         const struct check_tainted_word *word =
             check_taint_word(check, access, __builtin_ctz(rest));
         if (word)
-            check_taint_loaded(check, access, rest & -rest, word->origins);
+            check_taint_loaded(check, access, rest & -rest, word->origins, UINT32_MAX);
     }
 }
 

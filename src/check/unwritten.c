@@ -12,6 +12,7 @@ uint64_t check_pending_add(struct check *check, const struct check_pending *pend
     for (size_t i = 0; i < check->pending_count; i++)
         if (check->pending[i].inst == pending->inst && check->pending[i].kind == pending->kind) {
             check->pending[i].count++;
+            check->pending[i].is_part &= pending->is_part;
             return UINT64_C(1) << i;
         }
     if (check->pending_count == MOST)
@@ -35,7 +36,7 @@ void check_pending_choose(struct check_pending *pending, const struct check_side
 
 /* The lanes of a warp that have read now, for check_pending_choose. */
 static void note_lane(struct check_pending *pending, const struct watch_access *access, int lane,
-                      bool is_first)
+                      uint64_t address, bool is_first)
 {
     const struct simt_warp *w = access->w;
     if (pending->is_used)
@@ -44,43 +45,62 @@ static void note_lane(struct check_pending *pending, const struct watch_access *
     pending->block = w->block->linear;
     pending->warp = w->index;
     pending->lanes |= 1u << lane;
-    pending->addresses[lane] = access->addresses[lane];
+    pending->addresses[lane] = address;
+}
+
+uint32_t check_unwritten_element(const struct watch_access *access)
+{
+    const struct ptx_inst *ptx = access->in->ptx;
+    bool is_vector = access->what->kind == WATCH_LOAD && ptx->operand_count &&
+                     ptx->operands[0].kind == PTX_OPERAND_VECTOR && ptx->operands[0].item_count;
+    return is_vector ? access->bytes / ptx->operands[0].item_count : access->bytes;
 }
 
 /* Lanes that read the same as one of these: race.c looks at one of them only. */
-static uint32_t with_copies(const struct watch_access *access, uint32_t lanes, uint32_t mask)
+static uint32_t with_copies(const struct watch_access *access, uint32_t lanes, uint32_t mask,
+                            uint8_t *parts)
 {
     uint32_t all = lanes;
     for (uint32_t rest = mask & ~lanes; rest; rest &= rest - 1)
         for (uint32_t found = lanes; found; found &= found - 1)
-            if (access->addresses[__builtin_ctz(rest)] == access->addresses[__builtin_ctz(found)])
+            if (access->addresses[__builtin_ctz(rest)] == access->addresses[__builtin_ctz(found)]) {
                 all |= rest & -rest;
+                parts[__builtin_ctz(rest)] = parts[__builtin_ctz(found)];
+            }
     return all;
 }
 
 void check_unwritten(struct check *check, const struct watch_access *access, uint32_t lanes,
-                     uint32_t mask)
+                     uint32_t mask, const uint8_t *parts)
 {
     uint8_t traits = check->traits[access->number];
     /* CUB's merges read one element too many of their own storage, and do not use it. */
     if (traits & CHECK_TRAIT_RACED ||
         (access->space == PTX_SPACE_SHARED && traits & CHECK_TRAIT_LIBRARY))
         return;
-    lanes = with_copies(access, lanes, mask);
+    uint8_t elements[SIMT_LANES];
+    uint32_t element = check_unwritten_element(access), count = access->bytes / element;
+    memcpy(elements, parts, sizeof elements);
+    lanes = with_copies(access, lanes, mask, elements);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         const struct check_tainted_word *word =
             access->space == PTX_SPACE_SHARED ? check_taint_word(check, access, lane) : NULL;
+        bool is_part = elements[lane] != (1u << count) - 1;
+        uint64_t address = access->addresses[lane] +
+                           (is_part ? element * (uint32_t)__builtin_ctz(elements[lane]) : 0);
         struct check_pending pending = {
             .kind = CHECK_UNINITIALIZED,
             .side = check_side_of(access->w, access->in, lane, check_verb(access->in, false)),
-            .subject = {.space = access->space, .address = access->addresses[lane]},
-            .bytes = access->bytes,
+            .subject = {.space = access->space, .address = address},
+            .bytes = is_part ? element : access->bytes,
+            .is_part = is_part,
             .inst = access->number};
         uint64_t origins = word ? word->origins : check_pending_add(check, &pending);
         if (!word && origins)
-            note_lane(&check->pending[__builtin_ctzll(origins)], access, lane, rest == lanes);
-        check_taint_loaded(check, access, rest & -rest, origins);
+            note_lane(&check->pending[__builtin_ctzll(origins)], access, lane, address,
+                      rest == lanes);
+        check_taint_loaded(check, access, rest & -rest, origins, elements[lane]);
     }
 }
 
@@ -122,7 +142,8 @@ void check_unwritten_end(struct check *check)
         struct check_pending *pending = &check->pending[i];
         if (pending->kind == CHECK_SYNC_MASK)
             tell_shuffle(check, pending);
-        else if (!(check->traits[pending->inst] & CHECK_TRAIT_RACED))
+        else if (!(check->traits[pending->inst] & CHECK_TRAIT_RACED) &&
+                 (pending->is_used || !pending->is_part))
             tell_read(check, pending);
     }
     check->pending_count = 0;

@@ -32,8 +32,10 @@ cudart_code cudart_check_kind(const void *target, const void *source, cudaMemcpy
     CUmemorytype to = memory_type(target), from = memory_type(source);
     bool to_device = *kind == cudaMemcpyHostToDevice || *kind == cudaMemcpyDeviceToDevice;
     bool from_device = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyDeviceToDevice;
+    /* "Device" memory that is none: the driver refuses it, and lets the checker know, for it may
+     * have been freed. */
     if ((to_device && !to) || (from_device && !from))
-        return cudaErrorInvalidValue;
+        return 0;
     /* "Host" memory that is device memory: let the driver see for itself. */
     if ((!to_device && to == CU_MEMORYTYPE_DEVICE) ||
         (!from_device && from == CU_MEMORYTYPE_DEVICE))
