@@ -134,6 +134,16 @@ def library(browser):
     same(browser.path(), "/library/reduction", "the way back")
 
 
+def library_pictures(browser):
+    """Each picture beside a README is there, the ladders too."""
+    for path in links(browser, "/library", "[data-family] a"):
+        browser.go(path)
+        missing = browser.script("""return [...document.querySelectorAll('main img')].filter(
+            (image) => !image.getAttribute('src') || image.complete && !image.naturalWidth)
+            .map((image) => image.outerHTML)""")
+        same(missing, [], f"{path}: pictures that are not there")
+
+
 def profile_ready(browser):
     browser.wait("return document.querySelector('#profile')?.dataset.ready === 'yes'",
                  "the profile is drawn")
@@ -393,9 +403,9 @@ def without_javascript(other):
         browser.close()
 
 
-TESTS = [begin, interactives, nothing_is_cut, no_interactive, library, profile_of_a_variant,
-         profile_of_the_exercise, dark_and_light, as_the_system_has_it, formulas, phone,
-         phone_at_work, phone_with_an_error, without_javascript]
+TESTS = [begin, interactives, nothing_is_cut, no_interactive, library, library_pictures,
+         profile_of_a_variant, profile_of_the_exercise, dark_and_light, as_the_system_has_it,
+         formulas, phone, phone_at_work, phone_with_an_error, without_javascript]
 
 
 def main(wanted):
