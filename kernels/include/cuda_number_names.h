@@ -1,7 +1,7 @@
 /*
  * cuda_number_names.h: part of cuda_names.h, which includes it: bits, conversions, and the
  * functions of numbers that are one instruction or a few. What nvcc links from a library (sinf,
- * logf, powf ..) is not here, except for expf and exp2f.
+ * powf ..) is not here, except for expf, exp2f, logf, log2f and log10f.
  */
 
 #define INFINITY __builtin_inff()
@@ -320,6 +320,33 @@ LK_NAME float expf(float a)
     rest = fmaf(whole, -1.42860677e-6f, rest);
     return lk_exp2(rest * 1.442695041f) * __int_as_float((half + 127) << 23) *
            __int_as_float((other + 127) << 23);
+}
+
+/* a = m 2^e with m from 2/3 to 4/3, and log m = 2 atanh((m - 1) / (m + 1)) by its series. Within
+ * one unit of the last place. */
+LK_NAME float logf(float a)
+{
+    bool is_small = a < 1.17549435e-38f; /* or zero, or negative */
+    unsigned bits = __float_as_uint(is_small ? a * 8388608 : a);
+    unsigned above = (bits - 0x3f2aaaabu) & 0xff800000u;
+    float e = (float)((int)above >> 23) - (is_small ? 23 : 0);
+    float f = __uint_as_float(bits - above) - 1, s = f / (2 + f), z = s * s;
+    float series = fmaf(fmaf(fmaf(fmaf(z, 0.0909090936f, 0.111111112f), z, 0.142857149f), z, 0.2f),
+                        z, 0.333333343f);
+    /* 2 s = f - s f, so that the first term is exact */
+    float log_m = f - s * (f - 2 * z * series);
+    float whole = fmaf(e, 0.693145752f, fmaf(e, 1.42860677e-6f, log_m));
+    if (!(a > 0) || bits >= 0x7f800000u)
+        whole = a == 0 ? -__builtin_inff() : a > 0 ? a : __builtin_nanf("");
+    return whole;
+}
+LK_NAME float log2f(float a)
+{
+    return logf(a) * 1.442695041f;
+}
+LK_NAME float log10f(float a)
+{
+    return logf(a) * 0.4342944819f;
 }
 
 /* Time and the end -----------------------------------------------------------------------------*/

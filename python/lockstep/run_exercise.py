@@ -288,9 +288,12 @@ def learners_line(error, path):
     return lines[-1] if lines else 0
 
 
-def run_size(function, size, path, numpy, lines, gate):
+def run_size(function, names, size, path, numpy, lines, gate):
     row = {"size": size["size"], "fault": None, "line": 0}
     values = read_inputs(size, numpy)
+    returned = {each["name"] for each in size["outputs"]}  # an input that is also returned may change
+    kept = [(name, value, value.copy()) for name, value in zip(names, values)
+            if isinstance(value, numpy.ndarray) and name not in returned]
     if gate:
         gate.take(values)
     try:
@@ -299,7 +302,10 @@ def run_size(function, size, path, numpy, lines, gate):
             result = function(*values)
         finally:
             sys.settrace(None)
-        row["fault"] = store(result, size, numpy, gate)
+        changed = [name for name, value, before in kept
+                   if not numpy.array_equal(value, before, equal_nan=value.dtype.kind == "f")]
+        row["fault"] = (f"{changed[0]} is an input, and the function has changed it" if changed else
+                        store(result, size, numpy, gate))
     except Exception as error:  # whatever the learner's code raises
         words = str(error) if isinstance(error, OnTheCPU) else f"{type(error).__name__}: {error}"
         row["fault"], row["line"] = words, learners_line(error, path)
@@ -324,9 +330,10 @@ def run(request, tree):
                                 "line": error.line if refused else learners_line(error, request["source"])})
         sizes = []
     function = space.get(request["kernel"])
+    names = [each["text"].split()[-1] for each in request["arguments"]]
     for index, size in enumerate(sizes):
         lines = Lines(request["source"]) if index == request["measured"] and request["counts_lines"] else None
-        answer["sizes"].append(run_size(function, size, request["source"], numpy, lines, gate))
+        answer["sizes"].append(run_size(function, names, size, request["source"], numpy, lines, gate))
         if lines:
             answer["counters"]["python_lines"] = lines.result()
         if gate:

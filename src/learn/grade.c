@@ -420,7 +420,7 @@ static void run_large(struct job *job)
 {
     const struct learn_exercise *exercise = job->exercise;
     struct learn_verdict *verdict = job->verdict;
-    if (!exercise->problem.large ||
+    if ((!exercise->problem.large && !exercise->problem.huge) ||
         (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
         return;
     char *wrong = NULL;
@@ -432,6 +432,8 @@ static void run_large(struct job *job)
         free(wrong);
         return;
     }
+    if (!exercise->problem.large)
+        return;
     if (yours == LARGE_IDLE) {
         verdict_add_message(verdict, 0,
                             "for %s it does not write its results: the size whose time is modelled "

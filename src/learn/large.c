@@ -174,9 +174,10 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
         &(struct host_limits){
             .seconds = SECONDS, .mib = MIB, .reserves = true, .interrupted = grader->interrupted},
         &status);
-    double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path, totals)
-                : how == HOST_TOO_SLOW           ? LARGE_UNKNOWN
-                                                 : 0;
+    double us = !exercise->problem.large           ? 0
+                : how == HOST_ENDED && status == 0 ? read_time(exercise, path, totals)
+                : how == HOST_TOO_SLOW             ? LARGE_UNKNOWN
+                                                   : 0;
     *wrong = wrong_in(result);
     free(path);
     free(result);

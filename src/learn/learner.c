@@ -109,12 +109,34 @@ static char *with_own_links(const struct learn_lesson *lesson, char *text)
     return out.data;
 }
 
+/* Pictures are the studio's: [words](interactive:NAME?STATE) is "words (in `lockstep studio`:
+ * /interactive/NAME?STATE)" in a text that an editor shows. Takes text. */
+static char *with_pictures_named(char *text)
+{
+    static const char given[] = "](interactive:";
+    struct lk_buf out = {0};
+    const char *at = text;
+    for (const char *next; (next = strstr(at, given));) {
+        const char *words = next, *address = next + strlen(given);
+        while (words > at && words[-1] != '[')
+            words--;
+        lk_buf_printf(&out, "%.*s", (int)(words - at) - (words > at), at);
+        lk_buf_printf(&out, "%.*s (in `lockstep studio`: `/interactive/%.*s`)", (int)(next - words),
+                      words, (int)strcspn(address, ")"), address);
+        at = address + strcspn(address, ")");
+        at += *at == ')';
+    }
+    lk_buf_printf(&out, "%s", at);
+    free(text);
+    return out.data;
+}
+
 static bool copy_text(const char *folder, const struct learn_lesson *lesson, char **message)
 {
     char *from = lk_format("%s/lesson.md", lesson->folder);
     char *text = host_read_text(from, message);
-    bool fine =
-        text && write_new(with_own_links(lesson, text), lesson_text(folder, lesson), message);
+    bool fine = text && write_new(with_pictures_named(with_own_links(lesson, text)),
+                                  lesson_text(folder, lesson), message);
     free(from);
     return fine;
 }

@@ -66,6 +66,7 @@ struct learn_problem {
     json_t *hidden;            /* ranges to draw sizes from; NULL: from what is listed */
     json_t *far;               /* ranges of sizes beyond those; NULL: 2 to 16 times the largest */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
+    const char *huge;  /* one beyond what a float counts, of which a few blocks run; or NULL */
     struct expression_names names; /* parameters and buffers */
     double value[LEARN_ALL_SIZES][EXPRESSION_VARIABLES];
     struct zoo_problem instance[LEARN_ALL_SIZES]; /* of a family */

@@ -79,16 +79,22 @@ bool lesson_read_far(struct lesson_reader *reader, json_t *object, struct learn_
     return !reader->error;
 }
 
-/* The large size is checked here, and kept as text: only its time is ever asked for. */
+/* The large size and the huge one are checked here, and kept as text: only a sample of them runs.
+ */
+static bool is_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line)
+{
+    bool fine = !line || lesson_add_size(reader, problem, line);
+    problem->size_count = problem->listed;
+    return fine;
+}
+
 static bool read_large(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
     problem->large = reader_text(reader, object, "large", false);
     problem->hidden = reader_array(reader, object, "hidden", false);
-    if (!lesson_read_far(reader, object, problem) || !problem->large)
-        return !reader->error;
-    bool fine = lesson_add_size(reader, problem, problem->large);
-    problem->size_count = problem->listed;
-    return fine;
+    problem->huge = reader_text(reader, object, "huge", false);
+    return lesson_read_far(reader, object, problem) && is_size(reader, problem, problem->large) &&
+           is_size(reader, problem, problem->huge);
 }
 
 static bool read_sizes(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
@@ -314,8 +320,9 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
     json_t *tolerance;
     if (json_object_get(object, "family"))
         return read_family(reader, object, problem);
-    if (!reader_keys(reader, object,
-                     "sizes measured hidden far large buffers steps reference tolerance floor"))
+    if (!reader_keys(
+            reader, object,
+            "sizes measured hidden far large huge buffers steps reference tolerance floor"))
         return false;
     tolerance = json_object_get(object, "tolerance");
     if (tolerance && !json_is_number(tolerance))

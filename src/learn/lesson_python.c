@@ -57,7 +57,7 @@ static bool read_package(struct lesson_reader *reader, json_t *object,
         return reader_fail(reader, "runs", "a function that is called has no grid and no totals");
     if (!json_object_get(object, "arguments"))
         return reader_fail(reader, "arguments", "is missing");
-    exercise->problem.large = NULL;
+    exercise->problem.large = exercise->problem.huge = NULL;
     return true;
 }
 

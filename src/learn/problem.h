@@ -22,6 +22,10 @@ bool problem_shape(const struct learn_problem *problem, unsigned size, struct zo
 /* Values of a buffer of the large size, whose reference nobody computes. */
 void problem_fill(const struct learn_problem *problem, unsigned size, unsigned buffer, size_t count,
                   void *data);
+/* Those of the huge size: four stretches, where the blocks that are run begin; 0 elsewhere, so that
+ * the rest of its memory is never touched. Outputs are filled with bytes of 0xff there. */
+void problem_fill_huge(const struct learn_problem *problem, unsigned size, unsigned buffer,
+                       size_t count, void *data);
 
 /* What a kernel in Python brings itself; NULL for others. */
 struct compile_launch;

@@ -13,6 +13,36 @@
 
 enum { SAMPLED = 24, SAMPLE_STEPS = 2000000 };
 
+/* The machine runs blocks in four rows, a quarter of the grid apart (LOCKSTEP_SAMPLE). */
+enum { STRETCHES = 4, STRETCH = 1 << 16 };
+struct stretch {
+    size_t from, to;
+};
+
+static struct stretch stretch_of(const struct learn_problem *problem, unsigned size, unsigned which,
+                                 size_t count)
+{
+    if (problem->size[size] != problem->huge)
+        return (struct stretch){which ? count : 0, count};
+    size_t middle = count / STRETCHES * which;
+    size_t from = middle < STRETCH / 2 ? 0 : middle - STRETCH / 2;
+    return (struct stretch){from, count - from < STRETCH ? count : from + STRETCH};
+}
+
+void problem_fill_huge(const struct learn_problem *problem, unsigned size, unsigned buffer,
+                       size_t count, void *data)
+{
+    size_t bytes = zoo_type_bytes[problem->buffer[buffer].type];
+    for (unsigned s = 0; s < STRETCHES; s++) {
+        struct stretch part = stretch_of(problem, size, s, count);
+        char *at = (char *)data + part.from * bytes;
+        if (problem->buffer[buffer].role == ZOO_OUT)
+            memset(at, 0xff, (part.to - part.from) * bytes);
+        else
+            problem_fill(problem, size, buffer, part.to - part.from, at);
+    }
+}
+
 static bool is_touched(const char *now, const char *before, size_t at, unsigned bytes)
 {
     static const char unwritten[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -39,19 +69,18 @@ static double compute(struct expression_state *state, unsigned which, size_t at)
 /* Some of the elements of a buffer that were written. */
 static bool verify_some(const struct learn_problem *problem, unsigned size,
                         const struct expression_rule *rule, struct expression_state *state,
-                        const void *result, struct lk_buf *text)
+                        struct stretch part, const void *result, struct lk_buf *text)
 {
     const struct learn_buffer *buffer = &problem->buffer[rule->array];
     const struct expression_array *array = &state->array[rule->array];
     const char *before = buffer->role == ZOO_IN_OUT ? array->data : NULL;
     unsigned bytes = zoo_type_bytes[buffer->type];
-    size_t count = 1, written = 0, seen = 0;
-    for (unsigned i = 0; i < buffer->rank; i++)
-        count *= array->extent[i];
-    for (size_t i = 0; i < count; i++)
+    size_t written = 0, seen = 0;
+    for (size_t i = part.from; i < part.to; i++)
         written += is_touched(result, before, i, bytes);
-    for (size_t i = 0; i < count && state->steps < SAMPLE_STEPS; i++) {
-        if (!is_touched(result, before, i, bytes) || seen++ % (written / SAMPLED + 1) != 0)
+    size_t step = (written / SAMPLED + 1) | 1; /* odd, so that elements of all columns come */
+    for (size_t i = part.from; i < part.to && state->steps < SAMPLE_STEPS; i++) {
+        if (!is_touched(result, before, i, bytes) || seen++ % step != 0)
             continue;
         double expected = problem_evaluate(rule, buffer->rank, state, i);
         double value = zoo_get(buffer->type, result, i);
@@ -59,7 +88,9 @@ static bool verify_some(const struct learn_problem *problem, unsigned size,
             problem_agrees(value, expected,
                            problem->tolerance * fmax(problem->floor, fabs(expected))))
             continue;
-        lk_buf_printf(text, "wrong result for %s, whose time is modelled: ", problem->size[size]);
+        lk_buf_printf(text, "wrong result for %s, %s: ", problem->size[size],
+                      problem->size[size] == problem->huge ? "of which a few blocks are run"
+                                                           : "whose time is modelled");
         problem_print_place(buffer, array->extent, i, text);
         lk_buf_printf(text, " must be %.9g, but it is %.9g", expected, value);
         return false;
@@ -87,14 +118,24 @@ bool problem_verify_some(const struct learn_problem *problem, unsigned size, voi
         array->data = is_step ? NULL : result[b];
         if (is_step || problem->buffer[b].role != ZOO_IN_OUT)
             continue;
-        before[b] = lk_alloc(count * zoo_type_bytes[array->type] + 1);
-        problem_fill(problem, size, b, count, before[b]);
+        before[b] = lk_alloc_zeroed(count * zoo_type_bytes[array->type] + 1);
+        if (problem->size[size] == problem->huge)
+            problem_fill_huge(problem, size, b, count, before[b]);
+        else
+            problem_fill(problem, size, b, count, before[b]);
         array->data = before[b];
     }
     for (unsigned r = 0; r < problem->rule_count && right && !message; r++) {
-        state.steps = 0;
-        right = verify_some(problem, size, &problem->rule[r], &state,
-                            result[problem->rule[r].array], text);
+        const struct expression_array *array = &state.array[problem->rule[r].array];
+        size_t count = 1;
+        for (unsigned i = 0; i < array->rank; i++)
+            count *= array->extent[i];
+        for (unsigned s = 0; s < STRETCHES && right; s++) {
+            state.steps = 0;
+            right = verify_some(problem, size, &problem->rule[r], &state,
+                                stretch_of(problem, size, s, count), result[problem->rule[r].array],
+                                text);
+        }
     }
     for (unsigned b = 0; b < problem->buffer_count; b++)
         free(before[b]);

@@ -156,7 +156,8 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
     if (total == LEARN_TOTAL_bank_conflicts)
         return lk_format("Lanes of a warp that go to different words of one bank take turns. Pad "
                          "the rows of the tile, or swizzle them, as in the lesson.");
-    if (blocks > 1 && times > 0.4 * blocks)
+    if (blocks > 1 && times > 0.4 * blocks &&
+        mine->value[LEARN_TOTAL_requests] > 1.3 * best->value[LEARN_TOTAL_requests])
         return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
                          "do all of it? A block has its own part: %s.",
                          blocks, times, exercise->is_python ? "tl.program_id(0)" : "blockIdx");

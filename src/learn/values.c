@@ -32,7 +32,8 @@ static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
  * LOW: a quarter of the rows lie below -8, so that nothing can be taken for a lower bound.
  * LOUD: one input of the measured size, and the next one of the drawn size near it. An eighth of
  * its numbers have one bit more than f16 and TF32 hold, and the rest of a sum is lost beside them
- * unless f32 keeps it. All of them are scaled by a power of two: a quarter is no unit there. */
+ * unless f32 keeps it. All of them are scaled by a power of two: down at the measured size, so that
+ * a quarter is no unit there, and up (f16 apart) at the one near it, so that nothing is a bound. */
 #define ROUGH_TOLERANCE 2e-6
 
 static unsigned loud_bits(enum zoo_type type)
@@ -62,7 +63,9 @@ enum values_change values_change(const struct learn_problem *problem, unsigned s
     if (!loud_bits(problem->buffer[buffer].type) || size >= problem->first_far)
         return UNCHANGED; /* sums are long there, and have to stay exact */
     bool may_be = size == problem->measured || size == problem->listed;
-    return may_be && before == problem->seed[size] % inputs ? LOUD : LOW;
+    return may_be && before == problem->seed[size] % inputs
+               ? (size == problem->measured ? LOUD_DOWN : LOUD_UP)
+               : LOW;
 }
 
 static double changed(enum values_change how, enum zoo_type type, uint64_t seed, unsigned stream,
@@ -73,12 +76,14 @@ static double changed(enum values_change how, enum zoo_type type, uint64_t seed,
         return quarters + (double)(random % 4096) / 16384;
     if (how == LOW && zoo_random(seed ^ 0x10e, stream, i / row) % LOW_ROWS == 0)
         return quarters - 64;
-    if (how != LOUD)
+    if (how != LOUD_DOWN && how != LOUD_UP)
         return quarters;
     uint64_t half = (uint64_t)1 << (loud_bits(type) - 1);
     uint64_t odd = (half + random / 16 % half) | 1; /* every bit counts */
     double value = (double)odd;
-    return (random % 8 ? quarters : random / 8 % 2 ? -value : value) / (double)(2u << seed / 8 % 6);
+    double power =
+        how == LOUD_UP && type != ZOO_F16 ? 64 << seed / 8 % 4 : 1.0 / (16 << seed / 8 % 4);
+    return (random % 8 ? quarters : random / 8 % 2 ? -value : value) * power;
 }
 
 /* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others

@@ -233,27 +233,31 @@ free_instance:
 }
 
 /* Managed memory can be read and written from here. */
-static CUresult fill_large(const struct learn_problem *problem, const struct zoo_buffer *shape,
-                           struct zoo_device *device, CUdeviceptr *buffer)
+static CUresult fill_large(const struct learn_problem *problem, unsigned size,
+                           const struct zoo_buffer *shape, struct zoo_device *device,
+                           CUdeviceptr *buffer)
 {
+    bool is_huge = problem->size[size] == problem->huge;
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < problem->buffer_count && status == CUDA_SUCCESS; i++) {
         size_t bytes = zoo_buffer_bytes(&shape[i]);
         status = device->cuda->cuMemAllocManaged(&buffer[i], bytes + 16, CU_MEM_ATTACH_GLOBAL);
         if (status != CUDA_SUCCESS)
             break;
-        if (problem->buffer[i].role == ZOO_OUT)
+        if (is_huge)
+            problem_fill_huge(problem, size, i, shape[i].count, (void *)(uintptr_t)buffer[i]);
+        else if (problem->buffer[i].role == ZOO_OUT)
             memset((void *)(uintptr_t)buffer[i], 0xff, bytes);
         else if (!problem->family)
-            problem_fill(problem, 0, i, shape[i].count, (void *)(uintptr_t)buffer[i]);
+            problem_fill(problem, size, i, shape[i].count, (void *)(uintptr_t)buffer[i]);
     }
     return status;
 }
 
-/* The large size, of which mainly the time is asked: no reference is computed for all of it, and of
- * the blocks that were run a few results are compared. */
-static void run_large(const struct learn_exercise *exercise, struct loaded *loaded, json_t *sizes,
-                      char **message)
+/* The large size, of which mainly the time is asked, or the huge one: no reference is computed for
+ * all of it, and of the blocks that were run a few results are compared. */
+static void run_large(const struct learn_exercise *exercise, unsigned size, struct loaded *loaded,
+                      json_t *sizes, char **message)
 {
     const struct learn_problem *problem = &exercise->problem;
     struct zoo_device *device = loaded->device;
@@ -262,11 +266,11 @@ static void run_large(const struct learn_exercise *exercise, struct loaded *load
     void *result[ZOO_BUFFERS] = {0};
     struct problem_launch launch;
     struct lk_buf wrong = {0};
-    if (!problem_shape(problem, 0, shape, message))
+    if (!problem_shape(problem, size, shape, message))
         return;
-    CUresult status = fill_large(problem, shape, device, buffer);
+    CUresult status = fill_large(problem, size, shape, device, buffer);
     if (status == CUDA_SUCCESS &&
-        problem_launch(device->cuda, exercise, 0, loaded->own, buffer, &launch, message)) {
+        problem_launch(device->cuda, exercise, size, loaded->own, buffer, &launch, message)) {
         status = give_scratch(exercise, loaded, &launch);
         if (status == CUDA_SUCCESS)
             status = start(loaded, &launch);
@@ -277,9 +281,16 @@ static void run_large(const struct learn_exercise *exercise, struct loaded *load
         *message = lk_format("%s", words_of(status, device));
     for (unsigned i = 0; i < problem->buffer_count; i++)
         result[i] = (void *)(uintptr_t)buffer[i];
-    if (!*message && !problem->family && !problem_verify_some(problem, 0, result, &wrong))
-        json_array_append_new(sizes,
-                              json_pack("{ss ss}", "size", problem->size[0], "wrong", wrong.data));
+    if (*message && problem->size[size] == problem->huge)
+        lk_buf_printf(&wrong, "for %s: %s", problem->huge, *message);
+    else if (!*message && !problem->family)
+        problem_verify_some(problem, size, result, &wrong);
+    if (wrong.size)
+        json_array_append_new(
+            sizes, json_pack("{ss ss}", "size", problem->size[size], "wrong", wrong.data));
+    for (unsigned i = 0; i < problem->buffer_count; i++)
+        if (buffer[i])
+            device->cuda->cuMemFree_v2(buffer[i]);
     lk_buf_free(&wrong);
 }
 
@@ -350,7 +361,8 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx,
         !load_ragged(exercise, &loaded, message))
         return;
     if (exercise->problem.listed == 0) {
-        run_large(exercise, &loaded, sizes, message);
+        for (unsigned i = 0; i < exercise->problem.size_count && !*message; i++)
+            run_large(exercise, i, &loaded, sizes, message);
         return;
     }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
@@ -368,7 +380,9 @@ static bool choose_sizes(struct lk_arena *arena, struct learn_exercise *exercise
         return draw_sizes(arena, problem, exercise->best.value[LEARN_TOTAL_warp_instructions], seed,
                           message);
     problem->size_count = problem->measured = 0;
-    bool fine = problem->large && lesson_add_size(&reader, problem, problem->large);
+    bool fine = (problem->large || problem->huge) &&
+                (!problem->large || lesson_add_size(&reader, problem, problem->large)) &&
+                (!problem->huge || lesson_add_size(&reader, problem, problem->huge));
     problem->listed = 0;
     if (!fine)
         *message = reader.error ? reader.error : lk_format("there is no large size");

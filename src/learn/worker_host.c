@@ -135,6 +135,9 @@ static bool run_python(const struct host_job *job, json_t *request, const char *
     enum host_end how = host_run_limited(&command, &limits, &status);
     if (how == HOST_TOO_BIG)
         *job->message = lk_format("Python was stopped: it uses more than %d MiB of memory", MIB);
+    else if (how == HOST_TOO_LOUD && counters)
+        *job->message = lk_format("the function launches so many kernels and copies that they "
+                                  "cannot be counted: do the work in a few calls, without a loop");
     else if (how != HOST_ENDED || (status != 0 && !counters)) /* profile: 1 without a kernel */
         *job->message = lk_format("Python ended before the function did (status %d)", status);
     return !*job->message;

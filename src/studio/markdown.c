@@ -135,7 +135,7 @@ static const char *turn_heading(struct lk_buf *out, const char *at)
 /* A picture beside a README is one of ours; a lesson has none. */
 static const char *turn_image(struct lk_buf *out, const struct link *link, const char *at)
 {
-    if (link->family && strncmp(at + 10, "journey.svg\"", 12) == 0) {
+    if (link->family && strncmp(at + 10 + strspn(at + 10, PICTURE_LETTERS), ".svg\"", 5) == 0) {
         lk_buf_printf(out, "<img src=\"/library/%s/", link->family->name);
         return at + 10;
     }

@@ -23,10 +23,10 @@ void page_interactives(struct studio_request *request, struct studio_reply *repl
     lk_buf_printf(out, "<h1>Interactives</h1>\n");
     if (!request->studio->is_site) /* a replay needs the machine */
         page_replay_card(out);
-    lk_buf_printf(out, "<p class=\"soft\">Pictures to move.%s</p>\n<ul class=\"thumbs\">\n",
+    lk_buf_printf(out, "<p class=\"soft\">Pictures you can move.%s</p>\n<ul class=\"thumbs\">\n",
                   request->studio->is_site ? ""
-                                           : " Those that show a kernel show the last run of "
-                                             "yours; before you have one, a shipped one.");
+                                           : " Those of a kernel show your last run, or an "
+                                             "example until there is one.");
     for (size_t i = 0; i < INTERACTIVES; i++) {
         lk_buf_printf(out, "<li><a data-interactive=\"%s\" href=\"/interactive/%s\">",
                       interactives[i].name, interactives[i].name);

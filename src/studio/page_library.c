@@ -147,7 +147,8 @@ static void show_variant(struct studio_request *request, struct studio_reply *re
     free(title);
 }
 
-/* "transpose/journey.svg", "transpose/roofline.svg": names from the table of families alone. */
+/* "transpose/journey.svg", "transpose/roofline.svg": a family of the table, and a name of letters
+ * and underscores, so no path leads out of its folder. */
 static bool show_picture(struct studio_request *request, struct studio_reply *reply)
 {
     const char *folder = request->studio->options.kernels;
@@ -161,9 +162,9 @@ static bool show_picture(struct studio_request *request, struct studio_reply *re
             library_roofline(request, reply, family);
             return true;
         }
-        if (strcmp(name, "journey.svg") != 0 || !folder)
+        if (strcmp(name + strspn(name, PICTURE_LETTERS), ".svg") != 0 || !folder)
             return false;
-        char *path = lk_format("%s/%s/journey.svg", folder, family->name);
+        char *path = lk_format("%s/%s/%s", folder, family->name, name);
         bool sent = file_send(reply, path, "image/svg+xml", "no-cache");
         free(path);
         return sent;

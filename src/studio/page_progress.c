@@ -90,7 +90,7 @@ static void show_cell(struct studio_request *request, struct lk_buf *out,
     lk_buf_printf(out, ": %u of %u exercises solved</span>", day.solved, day.all);
     for (unsigned i = 0; i < lesson->exercise_count; i++)
         if (!lesson->exercise[i].is_kata)
-            lk_buf_printf(out, "<span class=\"dot %s\"></span>",
+            lk_buf_printf(out, "<span class=\"day-dot %s\"></span>",
                           word_of(learn_progress_state(request->studio->options.progress,
                                                        &lesson->exercise[i])));
     if (lesson->question_count)
@@ -127,8 +127,8 @@ static void show_grid(struct studio_request *request, struct lk_buf *out,
         for (unsigned i = last - first; i % DAYS; i++)
             lk_buf_printf(out, "<span></span>");
     }
-    lk_buf_printf(out, "</div>\n<p class=\"dots-legend\"><span class=\"dot solved\"></span>solved "
-                       "<span class=\"dot tried\"></span>tried <span class=\"dot open\"></span>"
+    lk_buf_printf(out, "</div>\n<p class=\"dots-legend\"><span class=\"day-dot solved\"></span>solved "
+                       "<span class=\"day-dot tried\"></span>tried <span class=\"day-dot open\"></span>"
                        "open</p>\n");
 }
 

@@ -7,6 +7,9 @@
 
 #include "studio/request.h"
 
+/* What the name of a picture beside a family's README is made of, before ".svg". */
+#define PICTURE_LETTERS "abcdefghijklmnopqrstuvwxyz_"
+
 /* A path with ~ for the home folder, as shells and people write it. */
 void html_path(struct lk_buf *out, const char *path);
 /* "week1" as "Week 1", "day4_first_kernel" as "Day 4 first kernel". */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Kernels that try to pass without doing what the exercise asks: tests/learn/gaming/EXERCISE.HOW.cu.
+# Kernels that try to pass without doing what the exercise asks: tests/learn/gaming/EXERCISE.HOW.cu or .c.
 # The first line of each is "// expect: REGEX", of the verdict. Those of tests/learn/honest do what it
 # asks in another way than the solution, and have to pass. Sizes and values are those of one seed, so
 # that a run is like the last one; with LOCKSTEP_TEST_ALL=yes (make test-course) of three, for all files.
@@ -19,18 +19,18 @@ is_taken() {
     [ -n "${LOCKSTEP_TEST_ALL:-}" ] || [ $((turn % 3)) -eq 0 ]
 }
 
-for file in tests/learn/gaming/*.cu; do
+for file in tests/learn/gaming/*.cu tests/learn/gaming/*.c; do
     is_taken || continue
-    kernel=$(basename "$file" .cu)
+    kernel=$(basename "${file%.*}")
     for seed in 1 ${LOCKSTEP_TEST_ALL:+2 3}; do
         expect "gaming-$kernel-$seed" 1 "$(sed -n '1s,^// expect: ,,p' "$file")" \
             $learn check "${kernel%%.*}" --file "$file" --seed $seed
     done
 done
 
-for file in tests/learn/honest/*.cu; do
+for file in tests/learn/honest/*.cu tests/learn/honest/*.c; do
     is_taken || continue
-    kernel=$(basename "$file" .cu)
+    kernel=$(basename "${file%.*}")
     for seed in 1 ${LOCKSTEP_TEST_ALL:+2 3}; do
         expect "honest-$kernel-$seed" 0 'passed' $learn check "${kernel%%.*}" --file "$file" --seed $seed
     done

@@ -79,6 +79,34 @@ def interactives(browser):
         has(browser.text(".run-source"), FAST)
 
 
+CUT = """const figure = document.querySelector('.figure'), cut = [];
+    for (const each of [figure, ...figure.querySelectorAll('div, section, table, td, p')]) {
+        const box = each.getBoundingClientRect(), style = getComputedStyle(each);
+        if (box.height && each.scrollHeight > each.clientHeight + 4 && each.clientHeight &&
+            style.display !== 'inline' && !each.closest('.run-code, .code, pre'))
+            cut.push(`${each.className || each.tagName} ${each.clientHeight} of ` +
+                each.scrollHeight);
+    }
+    return [cut, figure.getBoundingClientRect().height,
+        [...figure.querySelectorAll('td')].filter((cell) => /^[-+.\\d]+$/.test(cell.textContent) &&
+            cell.getClientRects()[0]?.height > 45).map((cell) => cell.textContent)]"""
+
+
+def nothing_is_cut(browser):
+    """No picture is squeezed into a box that is too low for it, and no number is broken in two."""
+    try:
+        for width in (390, 820, 1440):
+            browser.size(width, 900)
+            for name in names_of_interactives():
+                browser.show(name, "?exercise=none")
+                cut, height, broken = browser.script(CUT)
+                same(cut, [], f"{name} at {width} px: cut")
+                same(broken, [], f"{name} at {width} px: numbers in two lines")
+                assert height >= 150, f"{name} at {width} px is {height} px high"
+    finally:
+        browser.size(1100, 900)
+
+
 def no_interactive(browser):
     browser.go("/interactive/none")
     has(browser.driver.page_source, "There is no such interactive")
@@ -104,6 +132,16 @@ def library(browser):
     has(browser.text("h1"), f"reduction/{steps[0]}")
     browser.click(".back a")
     same(browser.path(), "/library/reduction", "the way back")
+
+
+def library_pictures(browser):
+    """Each picture beside a README is there, the ladders too."""
+    for path in links(browser, "/library", "[data-family] a"):
+        browser.go(path)
+        missing = browser.script("""return [...document.querySelectorAll('main img')].filter(
+            (image) => !image.getAttribute('src') || image.complete && !image.naturalWidth)
+            .map((image) => image.outerHTML)""")
+        same(missing, [], f"{path}: pictures that are not there")
 
 
 def profile_ready(browser):
@@ -365,9 +403,9 @@ def without_javascript(other):
         browser.close()
 
 
-TESTS = [begin, interactives, no_interactive, library, profile_of_a_variant,
-         profile_of_the_exercise, dark_and_light, as_the_system_has_it, formulas, phone,
-         phone_at_work, phone_with_an_error, without_javascript]
+TESTS = [begin, interactives, nothing_is_cut, no_interactive, library, library_pictures,
+         profile_of_a_variant, profile_of_the_exercise, dark_and_light, as_the_system_has_it,
+         formulas, phone, phone_at_work, phone_with_an_error, without_javascript]
 
 
 def main(wanted):

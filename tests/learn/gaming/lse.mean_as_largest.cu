@@ -1,0 +1,17 @@
+// expect: wrong result for rows=[0-9]+ cols=[0-9]+ scale=[0-9]+: out
+// lse: what was subtracted from the exponents comes back in front of the logarithm.
+__global__ void lse(const float *x, float *out, float scale, int rows, int cols)
+{
+    int lane = threadIdx.x % 32, r = blockIdx.x * 4 + threadIdx.x / 32;
+    float largest = 0, sum = 0;
+    for (int c = lane; r < rows && c < cols; c += 32)
+        largest += scale * x[r * cols + c] / cols;
+    for (int step = 16; step > 0; step /= 2)
+        largest += __shfl_xor_sync(0xffffffff, largest, step);
+    for (int c = lane; r < rows && c < cols; c += 32)
+        sum += expf(scale * x[r * cols + c] - largest);
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, step);
+    if (r < rows && lane == 0)
+        out[r] = largest + __logf(sum);
+}

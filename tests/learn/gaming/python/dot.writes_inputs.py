@@ -1,0 +1,5 @@
+# expect: x is an input, and the function has changed it
+import numpy as np
+def dot(x, y):
+    x *= y
+    return x.sum()

@@ -1,0 +1,25 @@
+// online: every lane keeps a largest m and a sum l of exp(x - m). When m grows, l is rescaled;
+// lanes are merged in the same way.
+__global__ void online(const float *x, float *out, float scale, int cols)
+{
+    const float *row = x + blockIdx.x * cols;
+    float m = -INFINITY, l = 0;
+    for (int c = threadIdx.x; c < cols; c += 32) {
+        float s = scale * row[c];
+        if (s > m) {
+            l = l * expf(m - s) + 1;
+            m = s;
+        } else
+            l += expf(s - m);
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        float other_m = __shfl_xor_sync(0xffffffff, m, step),
+              other_l = __shfl_xor_sync(0xffffffff, l, step);
+        float larger = fmaxf(m, other_m);
+        if (larger > -INFINITY)
+            l = l * expf(m - larger) + other_l * expf(other_m - larger);
+        m = larger;
+    }
+    for (int c = threadIdx.x; c < cols; c += 32)
+        out[blockIdx.x * cols + c] = expf(scale * row[c] - m) / l;
+}
