@@ -1,6 +1,7 @@
 /*
- * legacy.c: how programs from before CUDA 4 launch: block shape, shared memory and parameters are set
- * on the function, then it is launched. And the first versions of calls whose sizes had 32 bits.
+ * legacy.c: how programs from before CUDA 4 launch: block shape, shared memory and parameters are
+ * set on the function, then it is launched. And the first versions of calls whose sizes had 32
+ * bits.
  */
 #include "base/arena.h"
 #include "driver/state.h"

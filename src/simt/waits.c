@@ -1,9 +1,9 @@
 /*
  * waits.c: finds loops that do nothing but wait for a clock, so that clock.h can fast-forward them.
  * In such a loop no turn leaves anything behind for the next: it stores nothing, calls nothing,
- * waits for no other thread, and every register that it writes is written before it is read. What ends it
- * can only be the clock. A loop that counts its turns, or adds up what it measures, is none of
- * these. Nor is one that also looks at an mbarrier: its clock reads and sleeps are marked.
+ * waits for no other thread, and every register that it writes is written before it is read. What
+ * ends it can only be the clock. A loop that counts its turns, or adds up what it measures, is none
+ * of these. Nor is one that also looks at an mbarrier: its clock reads and sleeps are marked.
  */
 #include "simt/clock.h"
 

@@ -127,9 +127,10 @@ static void show_grid(struct studio_request *request, struct lk_buf *out,
         for (unsigned i = last - first; i % DAYS; i++)
             lk_buf_printf(out, "<span></span>");
     }
-    lk_buf_printf(out, "</div>\n<p class=\"dots-legend\"><span class=\"day-dot solved\"></span>solved "
-                       "<span class=\"day-dot tried\"></span>tried <span class=\"day-dot open\"></span>"
-                       "open</p>\n");
+    lk_buf_printf(out,
+                  "</div>\n<p class=\"dots-legend\"><span class=\"day-dot solved\"></span>solved "
+                  "<span class=\"day-dot tried\"></span>tried <span class=\"day-dot open\"></span>"
+                  "open</p>\n");
 }
 
 static void show_facts(struct studio_request *request, struct lk_buf *out,
