@@ -322,9 +322,10 @@ LK_NAME float expf(float a)
            __int_as_float((other + 127) << 23);
 }
 
-/* a = m 2^e with m from 2/3 to 4/3, and log m = 2 atanh((m - 1) / (m + 1)) by its series. Within
- * one unit of the last place. */
-LK_NAME float logf(float a)
+/* a = m 2^e with m from 2/3 to 4/3, and log m = 2 atanh((m - 1) / (m + 1)) by its series. The result
+ * is e (high + low) + log m * scale: high has so few bits that e high is exact. Within two units of
+ * the last place, and exact for powers of the base of log2f and log10f. */
+LK_NAME float lk_log(float a, float high, float low, float scale)
 {
     bool is_small = a < 1.17549435e-38f; /* or zero, or negative */
     unsigned bits = __float_as_uint(is_small ? a * 8388608 : a);
@@ -335,19 +336,14 @@ LK_NAME float logf(float a)
                         z, 0.333333343f);
     /* 2 s = f - s f, so that the first term is exact */
     float log_m = f - s * (f - 2 * z * series);
-    float whole = fmaf(e, 0.693145752f, fmaf(e, 1.42860677e-6f, log_m));
+    float whole = fmaf(e, high, fmaf(e, low, log_m * scale));
     if (!(a > 0) || bits >= 0x7f800000u)
         whole = a == 0 ? -__builtin_inff() : a > 0 ? a : __builtin_nanf("");
     return whole;
 }
-LK_NAME float log2f(float a)
-{
-    return logf(a) * 1.442695041f;
-}
-LK_NAME float log10f(float a)
-{
-    return logf(a) * 0.4342944819f;
-}
+LK_NAME float logf(float a) { return lk_log(a, 0.693145752f, 1.42860677e-6f, 1); }
+LK_NAME float log2f(float a) { return lk_log(a, 1, 0, 1.442695041f); }
+LK_NAME float log10f(float a) { return lk_log(a, 0.301025391f, 4.60503907e-6f, 0.4342944819f); }
 
 /* Time and the end -----------------------------------------------------------------------------*/
 

@@ -447,7 +447,7 @@ KERNEL(approximate)
 // Not bit for bit: the relative difference from double is what is compared.
 static __device__ int is_near(float x, double y)
 {
-    return fabs((double)x - y) <= 3e-7 * y || (y < 1e-37 && x < 1e-36f);
+    return fabs((double)x - y) <= 3e-7 * fabs(y) || (fabs(y) < 1e-37 && fabsf(x) < 1e-36f);
 }
 static __device__ double series(double x) // exp(x) = series(x / 1024) ^ 1024
 {
@@ -456,6 +456,29 @@ static __device__ double series(double x) // exp(x) = series(x / 1024) ^ 1024
     for (int n = 0; n < 10; n++)
         y *= y;
     return y;
+}
+
+/* log x, from a value near it, by a step of Newton's method */
+__device__ double refined(float near, float x)
+{
+    return (double)near + (double)x / series((double)near) - 1;
+}
+
+KERNEL(logarithms)
+{
+    const double ln2 = 0.69314718055994531, ln10 = 2.3025850929940457;
+    for (int n = 0; n < 32; n++) {
+        float x = a.positive * exp2f((float)(n - 16)), log_x = logf(x);
+        double y = refined(log_x, x);
+        out.put(is_near(log_x, y));
+        out.put(is_near(log2f(x), y / ln2)), out.put(is_near(log10f(x), y / ln10));
+    }
+    out.put(logf(1)), out.put(logf(0)), out.put(logf(-0.0f)), out.put(logf(INFINITY));
+    out.put((int)isnan(logf(-1))), out.put((int)isnan(logf(NAN)));
+    out.put((int)isnan(logf(-INFINITY))), out.put(log2f(0)), out.put(log10f(INFINITY));
+    out.put(log2f(1e-42f) < -139), out.put(log10f(1000)), out.put(log10f(1e-3f) == -3);
+    for (int n = -149; n < 128; n++)
+        out.put(log2f(exp2f((float)n)));
 }
 
 KERNEL(exponentials)
