@@ -11,7 +11,7 @@ __global__ void twice(const int *a, int *b)
 
 int main()
 {
-    int *mapped, *a, sum = 0; // expect: race
+    int *mapped, *a, sum = 0;
     cudaHostAlloc(&mapped, 1024, cudaHostAllocMapped);
     cudaHostGetDevicePointer(&a, mapped, 0);
     fill<<<4, 64>>>(a);
@@ -19,7 +19,7 @@ int main()
     cudaDeviceSynchronize();
 #endif
     for (int i = 0; i < 256; i++)
-        sum += ((volatile int *)mapped)[i];
+        sum += ((volatile int *)mapped)[i]; // expect: race "with the host: the host reads"
     cudaDeviceSynchronize();
     cudaFreeHost(mapped);
     return sum == -1;

@@ -1,8 +1,12 @@
-// race_zeroed_late.cu: a counter in shared memory that one thread clears while others already add
+// race_zeroed_late.cu: a counter in shared memory that one thread clears again while others already
+// add
 __global__ void go(int *a, int *b)
 {
     __shared__ int sum;
     int t = threadIdx.x;
+    if (t == 0)
+        sum = 0;
+    __syncthreads();
     if (t == 33)
         sum = 0; // expect: race
 #ifdef FIXED

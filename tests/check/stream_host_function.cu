@@ -4,8 +4,11 @@ __global__ void go(const int *a, int *b)
 {
     b[threadIdx.x] = a[threadIdx.x];
 }
+static volatile bool launched; // so that every run has the same order of events
 static void fill(void *at)
 {
+    while (!launched) {
+    }
     for (int i = 0; i < 64; i++)
         ((int *)at)[i] = i; // expect-one: race
 }
@@ -20,9 +23,11 @@ int main()
     cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
     cudaLaunchHostFunc(one, fill, host); // expect-one: race
 #ifdef FIXED
+    launched = true;
     cudaStreamSynchronize(one);
 #endif
     go<<<1, 64, 0, two>>>(host, b); // expect-one: race
+    launched = true;
     cudaDeviceSynchronize();
     cudaFree(b);
     cudaFreeHost(host);
