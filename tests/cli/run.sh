@@ -274,6 +274,7 @@ expect run-static-runtime-stripped 2 'was stripped.*link it with .nvcc -cudart s
 
 # The assembler, which may take longer than a launch, is asked for the registers of kernels whose
 # time matters: not of those that wait by the clock, and not under check. Its answers are kept.
+# These programs have kernels: they run on the machine itself.
 cat >asked.cu <<'PROGRAM'
 #include <cstdlib>
 __global__ void waits(long long *out)
@@ -293,10 +294,10 @@ int main(int argc, char **argv)
 PROGRAM
 asked() { find "$XDG_CACHE_HOME/lockstep/run" -name 'ptxas.*' | wc -l; }
 before=$(asked)
-expect run-waits-by-clock 0 '^ *$' "$lockstep" run --gpu sim:h200 asked.cu
-expect check-counts-cycles 0 '0 errors' "$lockstep" check --gpu sim:h200 asked.cu -- 1
+expect run-waits-by-clock 0 '^ *$' "$LOCKSTEP" run --gpu sim:h200 asked.cu
+expect check-counts-cycles 0 '0 errors' "$LOCKSTEP" check --gpu sim:h200 asked.cu -- 1
 expect run-asks-nothing 0 "" test "$(asked)" -eq "$before"
-expect run-counts-cycles 0 '^ *$' "$lockstep" run --gpu sim:h200 asked.cu -- 1
+expect run-counts-cycles 0 '^ *$' "$LOCKSTEP" run --gpu sim:h200 asked.cu -- 1
 expect run-asks-assembler 0 "" test "$(asked)" -eq "$((before + 1))"
 
 # Scripts, modules and commands on PATH: what follows is theirs; our libraries come first

@@ -33,7 +33,7 @@ sys.exit(None if ($condition) else 'not so')" 2>&1); then
 }
 
 # Advice. nvcc compiles all of these kernels at once.
-advised=$(ls *.cu | sed 's/\.cu$//' | grep -vx -e plain -e faults -e none -e streams)
+advised=$(ls *.cu | sed 's/\.cu$//' | grep -vx -e plain -e faults -e none -e streams -e tiled)
 # shellcheck disable=SC2086
 python3 ../gather.py "$work/advice.cu" $advised || echo "not ok advice: the programs are not gathered"
 for rule in $advised; do
