@@ -4,7 +4,7 @@
  * -include. nvcc, and clang with the toolkit, know the names by themselves and find nothing here.
  *
  * Every name does what nvcc's PTX does; tests/names compares the two. Here are keywords, vector
- * types, barriers and the operations of a warp; memory and numbers have files of their own.
+ * types, barriers and the operations of a warp; memory, numbers and <math.h> have files of their own.
  */
 #ifndef LOCKSTEP_KERNELS_CUDA_NAMES_H
 #define LOCKSTEP_KERNELS_CUDA_NAMES_H
@@ -245,6 +245,7 @@ LK_REDUCTION(xor, "xor.b32", unsigned)
 #endif
 
 #include "cuda_number_names.h"
+#include "cuda_math_names.h"
 /* It uses the bits of numbers. */
 #include "cuda_memory_names.h"
 

@@ -426,6 +426,31 @@ KERNEL(functions)
     out.put((int)(signbit((double)odd) != 0));
 }
 
+template <class T> static __device__ void pieces(T x, results &out)
+{
+    int exponent = 7;
+    T whole = 7;
+    out.put(frexp(x, &exponent)), out.put(exponent), out.put(modf(x, &whole)), out.put(whole);
+    for (int n = -1200; n <= 1200; n += 75)
+        out.put(ldexp(x, n));
+}
+
+KERNEL(parts)
+{
+    int exponent = 7;
+    float whole = 7;
+    pieces(a.lane == 3 ? -0.0f : a.f, out);
+    pieces(a.lane == 4 ? NAN : a.lane == 5 ? -INFINITY : a.lane == 6 ? 5e-324 : a.d, out);
+    out.put(frexpf(a.f, &exponent)), out.put(exponent), out.put(modff(a.f, &whole)), out.put(whole);
+    out.put(ldexpf(a.f, -140)), out.put(scalbnf(a.f, a.lane)), out.put(scalbn(a.d, -a.lane));
+    for (int half = -5; half <= 5; half++) {
+        float x = (float)half / 2;
+        out.put(lround(x)), out.put(llround(x)), out.put(lrint(x)), out.put(llrint(x));
+    }
+    out.put(lroundf(a.f)), out.put(llroundf(a.f)), out.put(lrintf(a.f)), out.put(llrintf(a.f));
+    out.put(lround(a.d)), out.put(llround(a.d)), out.put(lrint(a.d)), out.put(llrint(a.d));
+}
+
 KERNEL(rounded)
 {
     ROUNDED(__fadd, a.f, a.g) ROUNDED(__fsub, a.f, a.g) ROUNDED(__fmul, a.f, a.g)

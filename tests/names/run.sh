@@ -1,8 +1,9 @@
 #!/bin/bash
 # run.sh: kernels/include/cuda_names.h gives clang what nvcc knows by itself. names.cu uses every
 # name; both compilers' PTX runs on the simulated machine and must store the same. Where a result
-# cannot tell (fences, cache hints), the instructions themselves are compared. A name that is in the
-# header but not in names.cu is an error.
+# cannot tell (fences, cache hints), the instructions themselves are compared. The functions of
+# <math.h> are in math.cu and compared with the host's. A name that is in the header but in neither
+# is an error.
 #   BUILD=build tests/names/run.sh     from the repository's root
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -28,8 +29,12 @@ compile() {
         "$NVCC" $flags -include $header -o "$work/with.ptx" $source &&
         "$CLANG" $clang_flags -S -O3 -Wall -Werror --cuda-gpu-arch=sm_90 -include $header \
             -o "$work/clang.ptx" $source &&
-        "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -o "$work/run_ptx" tests/names/run_ptx.c \
-            "$BUILD/libcuda.so.1" -Wl,-rpath,"$BUILD"
+        "$CLANG" $clang_flags -S -O3 -Wall -Werror --cuda-gpu-arch=sm_75 -include $header \
+            -Ikernels/include -o "$work/math.ptx" tests/names/math.cu &&
+        for runner in run_ptx run_math; do
+            "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -o "$work/$runner" tests/names/$runner.c \
+                "$BUILD/libcuda.so.1" -Wl,-rpath,"$BUILD" -lm || return 1
+        done
 }
 if ! compile; then
     echo "not ok names (does not compile)"
@@ -48,6 +53,7 @@ tell() { # NAME COMPLAINT
 
 LOCKSTEP_GPU=sim:h200 "$work/run_ptx" "$work/nvcc.ptx" "$work/clang.ptx" >"$work/out" || status=1
 grep 'ok names' "$work/out"
+LOCKSTEP_GPU=sim:h200 "$work/run_math" "$work/math.ptx" || status=1
 tell printf "$([ "$(grep -c '^12 printed$' "$work/out")" -eq 2 ] || cat "$work/out")"
 
 tell "nothing for nvcc" "$(diff "$work/nvcc.ptx" "$work/with.ptx" | head -n 5)"
@@ -79,7 +85,9 @@ while read -r name; do
         stem="VECTORS(${stem%[1-4]}"
         ;;
     esac
-    grep -q "\b${name}\b" $source || grep -q "\b${stem}\b" $source ||
+    # run_math compares these with the host's.
+    grep -q -e "(${name%f}, " -e "($name, " kernels/include/cuda_math_list.h && continue
+    grep -q "\b${name}\b" $source tests/names/math.cu || grep -q "\b${stem}\b" $source ||
         grep -q "BOTH2\?(${name%f})" $source || echo "$name"
 done <"$work/names" >>"$work/missing"
 tell "every name is used" "$(cat "$work/missing")"

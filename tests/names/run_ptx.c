@@ -1,33 +1,14 @@
 /*
  * run_ptx.c: runs every kernel of two PTX files with the same input and compares what they stored.
  *   run_ptx NVCC.ptx CLANG.ptx      prints "ok KERNEL" or "not ok KERNEL (first difference)"
- * names.cu declares the structure of the input and what a kernel is given. It is linked with the
- * simulated driver and declares the few calls itself.
+ * names.cu declares the structure of the input and what a kernel is given.
  */
+#include "on_driver.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { THREADS = 64, BLOCKS = 2, ALL = THREADS * BLOCKS, RESULTS = 512, MOST_TEXT = 4 << 20 };
-
-typedef int result;
-typedef uint64_t address;
-typedef struct module *module;
-typedef struct function *function;
-result cuInit(unsigned);
-result cuDeviceGet(int *, int);
-result cuDevicePrimaryCtxRetain(void **, int);
-result cuCtxSetCurrent(void *);
-result cuCtxSynchronize(void);
-result cuMemAlloc_v2(address *, size_t);
-result cuMemcpyHtoD_v2(address, const void *, size_t);
-result cuMemcpyDtoH_v2(void *, address, size_t);
-result cuModuleLoadData(module *, const void *);
-result cuModuleGetFunction(function *, module, const char *);
-result cuLaunchKernel(function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                      unsigned, void *, void **, void **);
+enum { THREADS = 64, BLOCKS = 2, ALL = THREADS * BLOCKS, RESULTS = 512 };
 
 struct values {
     int32_t i, j, k, n;
@@ -39,15 +20,6 @@ struct values {
 };
 
 static address input, output;
-
-static void must(result got, const char *what)
-{
-    if (got == 0)
-        return;
-    printf("not ok names (%s: error %d)\n", what, got);
-    exit(1);
-}
-#define MUST(call) must(call, #call)
 
 static float number(float most)
 {
@@ -95,19 +67,6 @@ static void make_input(void)
     MUST(cuMemAlloc_v2(&output, (size_t)ALL * RESULTS * 8));
 }
 
-/* The file's text; it ends with a zero. */
-static char *read_file(const char *path)
-{
-    char *text = calloc(1, MOST_TEXT);
-    FILE *file = fopen(path, "r");
-    if (!text || !file || fread(text, 1, MOST_TEXT - 1, file) == 0) {
-        printf("not ok names (%s cannot be read)\n", path);
-        exit(1);
-    }
-    fclose(file);
-    return text;
-}
-
 static uint64_t *run(module from, const char *name)
 {
     size_t size = (size_t)ALL * RESULTS * 8;
@@ -148,14 +107,10 @@ int main(int argc, char **argv)
 {
     static const char entry[] = ".visible .entry ";
     module nvcc, clang;
-    void *context;
-    int device, wrong = 0;
+    int wrong = 0;
     if (argc != 3)
         return 2;
-    MUST(cuInit(0));
-    MUST(cuDeviceGet(&device, 0));
-    MUST(cuDevicePrimaryCtxRetain(&context, device));
-    MUST(cuCtxSetCurrent(context));
+    start_driver();
     char *ptx = read_file(argv[1]), *other = read_file(argv[2]);
     MUST(cuModuleLoadData(&nvcc, ptx));
     MUST(cuModuleLoadData(&clang, other));
