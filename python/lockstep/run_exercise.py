@@ -276,7 +276,9 @@ def store(result, size, numpy, gate):
         if list(array.shape) != output["shape"]:
             return (f"{output['name']} must have the shape {tuple(output['shape'])}, but it has "
                     f"{tuple(array.shape)}")
-        if gate and gate.downloads and not gate.came_from_gpu(array):
+        if gate and not gate.downloads and array.size > gate.MOST_CONSTANTS:
+            return f"{output['name']} was computed on the CPU: nothing came back from the GPU"
+        if gate and not gate.came_from_gpu(array):
             return f"{output['name']} is not what came back from the GPU: let the GPU compute all of it"
         numpy.ascontiguousarray(array).tofile(output["file"])
     return None
