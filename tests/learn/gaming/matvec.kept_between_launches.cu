@@ -1,4 +1,4 @@
-// expect: race between blocks|needs another block
+// expect: race between warps of a block|race between blocks
 // matvec: x waits in a __device__ variable from the launch before
 __device__ float kept[4096];
 __device__ int have;
