@@ -9,7 +9,7 @@
 
 /* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
  * Drawn ones are mostly small, so that the few larger ones, one of `rare`, count wherever they are,
- * and an eighth of them are zeros, 32 in a row. */
+ * and an eighth of them are zeros, 32 in a row; not the first, which may be all that there are. */
 enum { RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
 static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
 {
@@ -17,7 +17,7 @@ static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
     double value = (double)(random % 64) - 32;
     if (seed == LESSON_LISTED_SEED)
         return value;
-    if (zoo_random(~seed, stream, i / VALUES_RUN) % RUNS_OF_ZEROS == 0)
+    if (i >= VALUES_RUN && zoo_random(~seed, stream, i / VALUES_RUN) % RUNS_OF_ZEROS == 0)
         return 0;
     return (random >> 32) % rare == 0 ? value : (double)(random % 16) - 8;
 }
