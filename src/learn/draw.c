@@ -183,6 +183,15 @@ static unsigned go_beyond(struct draw *draw, double *value)
     return chosen;
 }
 
+/* Factors that are quarters come a little above them, beside numbers of all 24 bits (values.c): no
+ * table of the usual ones has them. */
+static void go_between(struct draw *draw, double *value)
+{
+    for (unsigned i = 0; i < draw->count; i++)
+        if (!draw->range[i].is_choice && !is_whole(draw->range[i].step))
+            value[i] += (double)(1 + 2 * (next(draw) % 31)) / 256;
+}
+
 /* A family's enumerations have words for their values. */
 static const char *print_line(const struct draw *draw, const double *value)
 {
@@ -424,6 +433,8 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double in
             kept = go_beyond(&draw, value);
         if (!problem->hidden)
             reduce(&draw, value, kept, largest_work(&draw));
+        if (problem->size_count == problem->listed + 1 && problem->is_exact && !problem->has_sums)
+            go_between(&draw, value);
         add(&draw, value, seed + 2 + turn);
     }
     return add_far_sizes(&draw, seed + 2 + MOST_TURNS, message);

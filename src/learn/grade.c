@@ -282,6 +282,14 @@ static void read_findings(struct job *job)
 
 /* Limits ----------------------------------------------------------------------------------------*/
 
+static double most_at(const struct learn_problem *problem, unsigned size,
+                      const struct learn_limit *limit)
+{
+    struct expression_state state = {0};
+    memcpy(state.variable, problem->value[size], sizeof state.variable);
+    return expression_eval(limit->most, &state);
+}
+
 /* launch, or counters of an exercise with NumPy or CuPy; the other is NULL. */
 static void check_limits(struct job *job, const struct profile_launch *launch,
                          const json_t *counters)
@@ -290,10 +298,8 @@ static void check_limits(struct job *job, const struct profile_launch *launch,
     const struct learn_problem *problem = &exercise->problem;
     for (unsigned i = 0; i < exercise->limit_count; i++) {
         const struct learn_limit *limit = &exercise->limit[i];
-        struct expression_state state = {0};
         struct lk_buf text = {0};
-        memcpy(state.variable, problem->value[problem->measured], sizeof state.variable);
-        double most = expression_eval(limit->most, &state);
+        double most = most_at(problem, problem->measured, limit);
         struct limits_result result =
             launch ? limits_check(launch, limit->counter, most, &text)
                    : limits_check_host(counters, limit->counter, most, &text);
@@ -306,6 +312,34 @@ static void check_limits(struct job *job, const struct profile_launch *launch,
             if (limit->why)
                 verdict_add_detail(job->verdict, "%s", limit->why);
             verdict_stop(job->verdict, LEARN_LIMIT, line);
+        }
+        lk_buf_free(&text);
+    }
+}
+
+/* What a kernel keeps for rows as short as the measured one's need not hold for long rows. */
+static void check_far_limits(struct job *job, const struct profile *profile)
+{
+    const struct learn_problem *problem = &job->exercise->problem;
+    const struct profile_launch *launch = NULL;
+    for (size_t i = 0; i < profile->launch_count; i++)
+        if (profile->launches[i]->number == problem->first_far && !profile->launches[i]->fault)
+            launch = profile->launches[i];
+    for (unsigned i = 0; launch && i < job->exercise->limit_count; i++) {
+        const struct learn_limit *limit = &job->exercise->limit[i];
+        struct lk_buf text = {0};
+        if (limit->far > 0 && job->verdict->stage == LEARN_PASSED) {
+            struct limits_result result = limits_check(
+                launch, limit->counter,
+                floor(limit->far * most_at(problem, problem->first_far, limit)), &text);
+            if (!result.kept) {
+                unsigned line = is_learners(job, result.file) ? result.line : 0;
+                verdict_add_message(job->verdict, line, "for the longer %s %s",
+                                    problem->size[problem->first_far], text.data);
+                if (limit->why)
+                    verdict_add_detail(job->verdict, "%s", limit->why);
+                verdict_stop(job->verdict, LEARN_LIMIT, line);
+            }
         }
         lk_buf_free(&text);
     }
@@ -330,6 +364,7 @@ static void read_counters(struct job *job)
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch, NULL);
         totals_check(job->exercise, profile, job->path, job->verdict);
+        check_far_limits(job, profile);
         profile->launch_count = 1; /* pictures are of the measured size */
         job->verdict->run = learn_run_json(job->exercise, job->path, profile);
         job->verdict->replay = report_replay_json(profile); /* its files' names are short now */

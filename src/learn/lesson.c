@@ -184,7 +184,7 @@ static bool read_limits(struct lesson_reader *reader, json_t *object,
     {
         struct learn_limit *limit = &exercise->limit[exercise->limit_count++];
         size_t place = reader_enter(reader, lk_arena_printf(reader->arena, "limits[%zu]", i));
-        if (!reader_keys(reader, each, "counter most why"))
+        if (!reader_keys(reader, each, "counter most why far"))
             return false;
         limit->counter = reader_text(reader, each, "counter", true);
         limit->why = reader_text(reader, each, "why", false);
@@ -197,6 +197,11 @@ static bool read_limits(struct lesson_reader *reader, json_t *object,
                                "there is no counter '%s'; src/gpu/counters.def and docs/learn.md "
                                "list them",
                                limit->counter);
+        json_t *far = json_object_get(each, "far");
+        if (far && !(json_number_value(far) >= 1 && exercise->problem.far))
+            return reader_fail(reader, "far",
+                               "must be 1 or more, for a problem with \"far\" sizes");
+        limit->far = json_number_value(far);
         reader_leave(reader, place);
     }
     return !reader->error;

@@ -78,6 +78,8 @@ struct learn_problem {
     struct expression_rule step[LEARN_RULES];
     unsigned step_count;
     bool is_exact;    /* sums and products alone: right results are the same in every order */
+    bool has_sums;    /* more terms than the eye can count: rounding adds up */
+    bool is_plain;    /* each sum is of numbers or of products of two, and stands alone */
     double tolerance; /* of |expected|, or of floor if that is more */
     double floor;     /* 1, or less where results are small: weights of a softmax */
 };
@@ -87,6 +89,7 @@ struct learn_limit {
     struct expression *most;
     const char *text; /* of most */
     const char *why;  /* shown to the learner; may be NULL */
+    double far;       /* so many times as much at the first far size; 0: no limit there */
 };
 
 /* What a kernel costs in all, at the measured size: against these, a kernel that keeps every ratio

@@ -213,6 +213,35 @@ static bool is_exact(const char *rule)
     return true;
 }
 
+/* "sum(p, k, a[i][p] * b[p][j])" and nothing else. What stands in brackets is no arithmetic of
+ * values. */
+static bool is_plain_sum(const char *rule)
+{
+    const char *at = strchr(rule, '=');
+    unsigned depth = 0, products = 0;
+    if (!at || strncmp(at + 1 + strspn(at + 1, " "), "sum(", 4) != 0)
+        return false;
+    for (const char *term = strrchr(at, ','); *++at;) {
+        depth += *at == '[';
+        depth -= *at == ']';
+        if (depth || at < term)
+            continue;
+        if (strchr("+-/%?<>&|!", *at) || strncmp(at, "sum(", 4) == 0)
+            return false;
+        products += *at == '*';
+    }
+    return products <= 1;
+}
+
+static void judge_rule(struct learn_problem *problem, const char *rule)
+{
+    problem->is_exact &= is_exact(rule);
+    if (strstr(rule, "sum(")) {
+        problem->is_plain = is_plain_sum(rule) && (problem->is_plain || !problem->has_sums);
+        problem->has_sums = true;
+    }
+}
+
 /* {"name": "s", "shape": ["n", "m"], "rule": "s[i][j] = .."}: what several rules need is computed
  * once; a step sees the inputs and the steps before it. */
 static bool read_step(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
@@ -228,7 +257,7 @@ static bool read_step(struct lesson_reader *reader, json_t *object, struct learn
     buffer->type = ZOO_F64;
     if (!buffer->name || !rule || !shape || !read_shape(reader, shape, problem, buffer))
         return false;
-    problem->is_exact &= is_exact(rule);
+    judge_rule(problem, rule);
     problem->names.array[at] = buffer->name;
     problem->names.rank[at] = buffer->rank;
     problem->names.array_count = at + 1;
@@ -277,9 +306,9 @@ static bool read_rules(struct lesson_reader *reader, json_t *object, struct lear
     {
         char *message = NULL;
         const char *text = json_string_value(each);
-        problem->is_exact &= text && is_exact(text);
         if (!text)
             return reader_fail(reader, "reference", "must be texts such as \"y[i] = 2 * x[i]\"");
+        judge_rule(problem, text);
         if (!expression_parse_rule(reader->arena, text, &problem->names,
                                    &problem->rule[problem->rule_count++], &message)) {
             reader_fail(reader, "reference", "%s", message);

@@ -178,9 +178,12 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             *message = lk_format("%s: too little memory here", problem->size[size]);
             goto failed;
         }
+        unsigned rank = problem->buffer[i].rank;
+        size_t longest = 0;
+        for (unsigned j = 0; j < rank; j++)
+            longest = extent[j] > longest ? extent[j] : longest;
         values_fill(&problem->buffer[i], problem->seed[size], i, values_change(problem, size, i),
-                    problem->buffer[i].rank > 1 ? extent[problem->buffer[i].rank - 1] : VALUES_RUN,
-                    instance->host[i], count);
+                    rank > 1 ? extent[rank - 1] : VALUES_RUN, longest, instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;

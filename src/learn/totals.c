@@ -269,7 +269,8 @@ static bool limits_conflicts(const struct learn_exercise *exercise)
     return false;
 }
 
-/* A size that is smaller cannot cost much more, unless the measured one is special. */
+/* A size that is smaller cannot cost much more, unless the measured one is special. What keeps the
+ * limit there too hides nothing: it may end early, as its values let it. */
 static void check_special(const struct learn_exercise *exercise, const struct learn_totals *mine,
                           const struct profile_launch *drawn, struct learn_verdict *verdict)
 {
@@ -285,7 +286,8 @@ static void check_special(const struct learn_exercise *exercise, const struct le
 #define OF(total)                                                                                  \
     {infos[LEARN_TOTAL_##total].words, there.value[LEARN_TOTAL_##total],                           \
      mine->value[LEARN_TOTAL_##total], 2 * infos[LEARN_TOTAL_##total].slack,                       \
-     exercise->total_most[LEARN_TOTAL_##total] > 0}
+     exercise->total_most[LEARN_TOTAL_##total] > 0 &&                                              \
+         there.value[LEARN_TOTAL_##total] > most_of(exercise, mine, LEARN_TOTAL_##total)}
         OF(warp_instructions),
         OF(longest_warp),
         OF(requests),

@@ -9,7 +9,7 @@
 
 /* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
  * Drawn ones are mostly small, so that the few larger ones, one of `rare`, count wherever they are,
- * and an eighth of them are zeros, 32 in a row. */
+ * and an eighth of them are zeros, 32 in a row; not the first, which may be all that there are. */
 enum { RUNS_OF_ZEROS = 8, LOW_ROWS = 4, RARE = 24 };
 static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
 {
@@ -17,7 +17,7 @@ static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
     double value = (double)(random % 64) - 32;
     if (seed == LESSON_LISTED_SEED)
         return value;
-    if (zoo_random(~seed, stream, i / VALUES_RUN) % RUNS_OF_ZEROS == 0)
+    if (i >= VALUES_RUN && zoo_random(~seed, stream, i / VALUES_RUN) % RUNS_OF_ZEROS == 0)
         return 0;
     return (random >> 32) % rare == 0 ? value : (double)(random % 16) - 8;
 }
@@ -33,7 +33,12 @@ static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
  * LOUD: one input of the measured size, and the next one of the drawn size near it. An eighth of
  * its numbers have one bit more than f16 and TF32 hold, and the rest of a sum is lost beside them
  * unless f32 keeps it. All of them are scaled by a power of two: down at the measured size, so that
- * a quarter is no unit there, and up (f16 apart) at the one near it, so that nothing is a bound. */
+ * a quarter is no unit there, and up (f16 apart) at the one near it, so that nothing is a bound.
+ *
+ * DEEP, DEEP_FEW: numbers that use all 24 bits of an f32, in the second drawn size, so that nothing
+ * may be cut to 16 or 20 of them. Copies and element by element: all numbers. Plain sums: a few of
+ * one input, zeros between them and all else in quarters; with more terms, or long ones, the order
+ * of additions would show. */
 #define ROUGH_TOLERANCE 2e-6
 
 static unsigned loud_bits(enum zoo_type type)
@@ -42,6 +47,21 @@ static unsigned loud_bits(enum zoo_type type)
            : type == ZOO_F16                  ? 11
            : type == ZOO_BF16                 ? 8
                                               : 0;
+}
+
+static enum values_change deep(const struct learn_problem *problem, unsigned size, unsigned buffer)
+{
+    unsigned inputs = 0, before = 0;
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        bool is_one = problem->buffer[i].role != ZOO_OUT && problem->buffer[i].type == ZOO_F32;
+        inputs += is_one;
+        before += is_one && i < buffer;
+    }
+    if (problem->buffer[buffer].type != ZOO_F32)
+        return UNCHANGED;
+    return !problem->has_sums                       ? DEEP
+           : before == problem->seed[size] % inputs ? DEEP_FEW
+                                                    : UNCHANGED;
 }
 
 enum values_change values_change(const struct learn_problem *problem, unsigned size,
@@ -62,10 +82,26 @@ enum values_change values_change(const struct learn_problem *problem, unsigned s
     }
     if (!loud_bits(problem->buffer[buffer].type) || size >= problem->first_far)
         return UNCHANGED; /* sums are long there, and have to stay exact */
+    if (size == problem->listed + 1 && (!problem->has_sums || problem->is_plain))
+        return deep(problem, size, buffer);
     bool may_be = size == problem->measured || size == problem->listed;
     return may_be && before == problem->seed[size] % inputs
                ? (size == problem->measured ? LOUD_DOWN : LOUD_UP)
                : LOW;
+}
+
+/* Four of the longest extent, one in each of its quarters; they differ from row to row. */
+enum { DEEP_APART = 24 };
+static double deep_number(enum values_change how, uint64_t seed, unsigned stream, size_t longest,
+                          size_t i)
+{
+    size_t apart = longest / 4 > DEEP_APART ? longest / 4 : DEEP_APART;
+    if (how == DEEP_FEW && zoo_random(seed ^ 0x10f, stream, i / apart) % apart != i % apart)
+        return 0;
+    uint64_t random = zoo_random(seed ^ 0x110, stream, i);
+    double value =
+        (double)((random % (1 << 23) + (1 << 23)) | 1) / (1 << 24); /* every bit counts */
+    return random >> 32 & 1 ? -value : value; /* in quarters: below a quarter */
 }
 
 static double changed(enum values_change how, enum zoo_type type, uint64_t seed, unsigned stream,
@@ -98,7 +134,7 @@ static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i
 }
 
 void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream,
-                 enum values_change how, size_t row, void *data, size_t count)
+                 enum values_change how, size_t row, size_t longest, void *data, size_t count)
 {
     enum zoo_type type = buffer->type;
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
@@ -106,6 +142,10 @@ void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stre
     size_t rare =
         row / 2 > RARE ? row / 2 : RARE; /* in a long row a few, which may be at its end */
     for (size_t i = 0; i < count; i++) {
+        if (how == DEEP || how == DEEP_FEW) {
+            zoo_put(type, data, i, deep_number(how, seed, stream, longest, i) / 4 * buffer->times);
+            continue;
+        }
         double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
         if (is_float && how != UNCHANGED)
             value = changed(how, type, seed, stream, row, i, value);
@@ -121,7 +161,8 @@ void problem_fill(const struct learn_problem *problem, unsigned size, unsigned b
 {
     const struct learn_buffer *of = &problem->buffer[buffer];
     size_t bytes = zoo_type_bytes[of->type], filled = count < PERIOD ? count : PERIOD;
-    values_fill(of, problem->seed[size] + 1, buffer, UNCHANGED, VALUES_RUN, data, filled);
+    values_fill(of, problem->seed[size] + 1, buffer, UNCHANGED, VALUES_RUN, VALUES_RUN, data,
+                filled);
     for (size_t at = filled; at < count; at += PERIOD)
         memcpy((char *)data + at * bytes, data,
                bytes * (count - at < PERIOD ? count - at : PERIOD));

@@ -9,13 +9,13 @@
 #include "learn/lesson.h"
 
 /* What is done to quarters: see values.c. */
-enum values_change { UNCHANGED, FINE, LOW, LOUD_DOWN, LOUD_UP };
+enum values_change { UNCHANGED, FINE, LOW, LOUD_DOWN, LOUD_UP, DEEP, DEEP_FEW };
 
 enum values_change values_change(const struct learn_problem *problem, unsigned size,
                                  unsigned buffer);
-/* row: elements of a row, stream: the buffer's number. */
+/* row: elements of a row, longest: of the longest extent, stream: the buffer's number. */
 void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream,
-                 enum values_change how, size_t row, void *data, size_t count);
+                 enum values_change how, size_t row, size_t longest, void *data, size_t count);
 
 enum { VALUES_RUN = 32 }; /* of zeros, and the row of a buffer that has none */
 

@@ -68,7 +68,7 @@ static void show_lesson(struct studio_request *request, struct lk_buf *out,
     lk_buf_html(out, lesson->title);
     lk_buf_printf(out, "</a>");
     if (lesson->question_count)
-        lk_buf_printf(out, " <span class=\"soft\">Quiz: %u of %u right</span>",
+        lk_buf_printf(out, " <span class=\"quiz-of\">Quiz: %u of %u right</span>",
                       learn_progress_right(request->studio->options.progress, lesson),
                       lesson->question_count);
     lk_buf_printf(out, "</th></tr>\n");

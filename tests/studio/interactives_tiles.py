@@ -4,6 +4,7 @@ address loaded again, and a phone. Prints "ok NAME" or "not ok NAME: why" lines.
 import itertools
 import random
 import sys
+import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -73,6 +74,28 @@ def tiles_picture(browser):
     page.press("[data-key=step-next]")
     equal(page.results()["reads_a"], "1, 5", "what is carried in step 1")
     page.reload_is_same()
+
+
+def plays(browser):
+    """Play goes from where it stands to the last step and stops there; pressed once more it begins
+    anew, and Pause holds it."""
+    for name, last in (("tiles", 2), ("online_softmax", 4), ("attention", 6), ("warp", None)):
+        page = Page(browser, name, "step=1")
+        button = "return document.querySelector('[data-key=step-play]').textContent"
+        step = "return Number(document.getElementById('control-step').value)"
+        end = browser.script("return Number(document.getElementById('control-step').max)")
+        assert last in (None, end), f"{name}: {end} steps"
+        page.set(step=max(0, end - 2))
+        page.press("[data-key=step-play]")
+        equal(page.focused(), "step-play", f"{name}: focus")
+        browser.wait(f"{step} === {end}", f"{name} plays to its end")
+        equal(browser.script(button), "\u25b6 Play", f"{name}: stopped")
+        page.press("[data-key=step-play]")
+        equal((browser.script(step), browser.script(button)), (0, "Pause"), f"{name}: from its beginning")
+        page.press("[data-key=step-play]")
+        held = browser.script(step)
+        time.sleep(1.2)
+        equal((browser.script(step), browser.script(button)), (held, "\u25b6 Play"), f"{name}: held")
 
 
 def run_of(grid, block, row=None):
@@ -171,7 +194,7 @@ def phone(browser):
 
 def tests():
     return [(test.__name__.replace("_", " "), test) for test in (
-        tiles_coordinates, tiles_picture, tiles_run, addresses, address_late, phone)]
+        tiles_coordinates, tiles_picture, tiles_run, plays, addresses, address_late, phone)]
 
 
 if __name__ == "__main__":

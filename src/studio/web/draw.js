@@ -52,6 +52,18 @@ export function number(value) {
     return digits(value);
 }
 
+/* A part of 1: "40 %", "4.1 %", "0.35 %". */
+export function percent(part) {
+    const value = 100 * part;
+    return `${Number(value >= 10 ? value.toFixed(0) : value.toPrecision(2))} %`;
+}
+
+/* "256 x 1 x 1" is 256. */
+export function shape(size) {
+    const last = size.findLastIndex((each) => each !== 1);
+    return size.slice(0, Math.max(last, 0) + 1).join(" x ");
+}
+
 function digits(value) {
     return String(Number(value.toPrecision(4)));
 }

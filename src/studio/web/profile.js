@@ -3,7 +3,7 @@
  * opens the pictures of its accesses. <main id="profile" data-run="ADDRESS"> says which run
  * (docs/studio.md); launch, file, line and access are in the page's address.
  */
-import { element, number, bytes } from "./draw.js";
+import { element, number, bytes, percent, shape } from "./draw.js";
 import { accessCost } from "./interactives/access.js";
 import { accessesOf, accessWords, recordsOf } from "./interactives/records.js";
 import { sectorPicture } from "./interactives/coalescing.js";
@@ -15,10 +15,6 @@ const PART_WORDS = { l1: "L1", l2: "L2", dram: "DRAM", f16: "f16", f32: "f32", f
 
 function lastName(path) {
     return (path ?? "").split("/").pop();
-}
-
-function percent(part) {
-    return `${number(100 * part)} %`;
 }
 
 /* A run of one file has it as code; one of several has files. */
@@ -58,7 +54,6 @@ function fact(name, words, value) {
 }
 
 function summary(kernel, gpu) {
-    const shape = (size) => size.join(" x ");
     const { occupancy } = kernel;
     return element("dl", { class: "results" },
         fact("name", "kernel", kernel.name),
@@ -193,6 +188,7 @@ function panel(run, kernel, line, place, choose) {
     const records = recordsAt(run, kernel, place);
     const at = chosen(records, place.access);
     const parts = [lineFacts(line)];
+    const width = Math.min(720, document.documentElement.clientWidth - 48);
     if (records.length) {
         const select = element("select", { id: "access", "data-key": "access",
             onchange: () => choose(Number(select.value)) },
@@ -201,12 +197,13 @@ function panel(run, kernel, line, place, choose) {
         parts.push(element("p", {}, element("label", { for: "access" },
             `Access (${records.length} traced) `), select),
         element("div", { class: "figure", "data-space": records[at].space ?? "branch" },
-            accessPicture(records[at], 720)));
+            accessPicture(records[at], width)));
     } else {
         parts.push(element("p", { class: "soft-words" },
             "No access or split of this line is in the trace, which has the first warps only."));
     }
-    return element("tr", { class: "panel" }, element("td", { colspan: 4 }, ...parts));
+    return element("tr", { class: "panel" }, element("td", { colspan: 4 },
+        element("div", { class: "access-panel" }, ...parts)));
 }
 
 function source(run, kernel, place, act) {

@@ -62,7 +62,7 @@ function gain(won, gpu) {
                 element("span", {}, name),
                 element("span", { class: "rung", "aria-hidden": "true" }, fill),
                 element("span", { class: "rate" },
-                    won[key].text + (won[key].rate ? ` · ${won[key].rate}` : "")));
+                    won[key].text.replace(" us", " µs") + (won[key].rate ? ` · ${won[key].rate}` : "")));
         }));
 }
 

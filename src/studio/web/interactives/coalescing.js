@@ -9,7 +9,7 @@ import { widthOf } from "./parts.js";
 import { accessesOf, accessParameters, accessWords, isFormula, isRun, ofLine, placeWords, standIn }
     from "./records.js";
 
-const LABEL = 66, ROW = 17, MOST_LINES = 40;
+const ROW = 17, MOST_LINES = 40;
 
 function lanesWords(lanes) {
     return lanes.length > 4 ? `${lanes.length} lanes, ${lanes[0]} to ${lanes[lanes.length - 1]}`
@@ -57,17 +57,20 @@ function laneRow(access, width) {
 }
 
 function picture(access, sum, width) {
-    const unit = (width - LABEL) / LINE, first = sum.lines[0]?.number ?? 0;
+    const first = sum.lines[0]?.number ?? 0;
+    const last = sum.lines[Math.min(sum.lines.length, MOST_LINES) - 1]?.number ?? first;
+    const label = Math.max(66, 8 * `+${(last - first) * LINE} B`.length); /* wide enough for all */
+    const unit = (width - label) / LINE;
     const parts = laneRow(access, width);
     let y = 52;
     for (let sector = 0; sector < LINE / SECTOR; sector++)
-        parts.push(text(LABEL + sector * SECTOR * unit, 44, `sector ${sector}`, { class: "soft" }));
+        parts.push(text(label + sector * SECTOR * unit, 44, `sector ${sector}`, { class: "soft" }));
     sum.lines.slice(0, MOST_LINES).forEach((line, at) => {
         if (at > 0 && line.number !== sum.lines[at - 1].number + 1)
             y += 3; /* lines between them are not touched */
         parts.push(text(0, y + ROW - 7, `+${(line.number - first) * LINE} B`, { class: "soft" }));
         line.sectors.forEach((sector, k) =>
-            parts.push(drawSector(sector, LABEL + k * SECTOR * unit, y, unit)));
+            parts.push(drawSector(sector, label + k * SECTOR * unit, y, unit)));
         y += ROW;
     });
     if (sum.lines.length > MOST_LINES)

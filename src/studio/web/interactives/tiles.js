@@ -43,7 +43,8 @@ const lastBlock = (state) => tileCount(state.n, state.tile) - 1;
 const lastThread = (state) => state.tile - 1;
 
 /* A matrix: its tiles, what hangs over the edge, the tile in use and the element of the thread. */
-function matrix(name, x, y, cell, { n, tile }, chosen, own, extra) {
+function matrix(name, x, y, cell, { n, tile, step }, chosen, own, extra) {
+    const done = name === "c" ? (step + 1) / tileCount(n, tile) : 1; /* of the products of a sum */
     const side = tileCount(n, tile) * tile, at = (elements) => elements * cell;
     const mark = Math.max(cell, 7); /* seen even where cells are small */
     const lines = [];
@@ -57,7 +58,8 @@ function matrix(name, x, y, cell, { n, tile }, chosen, own, extra) {
         box(x + at(chosen.col), y + at(chosen.row), at(tile), at(tile),
             { class: "tiles-hanging" }),
         box(x + at(chosen.col), y + at(chosen.row), at(chosen.cols), at(chosen.rows),
-            { class: `tiles-chosen tiles-${name}`, "data-tile": name }),
+            { class: `tiles-chosen tiles-${name}`, "data-tile": name,
+                "fill-opacity": 0.25 + 0.75 * done }),
         ...(extra ?? []), ...lines,
         box(x + at(own.col + 0.5) - mark / 2, y + at(own.row + 0.5) - mark / 2, mark, mark,
             { class: own.inside ? "tiles-element" : "tiles-element outside",
@@ -130,13 +132,16 @@ function results(view) {
     view.result("reads_b", place(b), "carries from B (row, column)");
     view.result("blocks", tileCount(state.n, state.tile) ** 2, "blocks");
     view.result("steps", tileCount(state.n, state.tile), "steps along k");
+    view.result("summed", `${Math.min(state.n, (state.step + 1) * state.tile)} of ${state.n}`,
+        "products in the sum so far");
     view.result("guarded", guarded(state.n, state.tile), "threads that own no element");
 }
 
 export default {
     title: "Tile coordinates",
-    look: "Look at the block's tiles as the step moves: right in A, down in B, still in C; then " +
-        "choose an n that is not a multiple of the tile, and look at what hangs over the edge.",
+    look: "Look at the block's tiles as it plays: right in A, down in B, while the tile of C fills " +
+        "up; then choose an n that is not a multiple of the tile, and look at what hangs over " +
+        "the edge.",
     run: "tiles",
     below: true,
     parameters: (run) => ({

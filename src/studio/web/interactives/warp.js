@@ -106,7 +106,7 @@ function source(view, records) {
 function showLine(list) {
     const now = list?.querySelector(".warp-line-now");
     if (now && list.scrollHeight > list.clientHeight)
-        list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+        list.scrollTop = now.offsetTop - (list.clientHeight - now.offsetHeight) / 2;
 }
 
 function draw(figure, view) {
