@@ -126,6 +126,30 @@ static void check_arrival(struct check *check, struct simt_warp *w, const struct
     }
 }
 
+/* A bulk copy counts at its mbarrier through a proxy of its own. cuda::memcpy_async may do so for a
+ * cuda::barrier without a fence: its documentation asks for none. */
+static void look_for_fence(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                           int lane, const struct check_mbarrier *mbarrier)
+{
+    const struct check_block *block = w->block->check;
+    uint32_t segment = mbarrier->init_segment;
+    if (segment < check->first_segment)
+        return;
+    uint32_t warp = check->segment_warps[segment - check->segment_base] - block->first_warp;
+    if (warp >= block->warp_count || segment <= block->fenced[warp] ||
+        segment <= block->warps[warp].fence_init ||
+        check_is_told(check, CHECK_UNFENCED, mbarrier->init.in) ||
+        check_is_from_header(check->launch->kernel->ptx->module, in, "memcpy_async"))
+        return;
+    struct check_side side = check_side_of(w, in, lane, "completes");
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
+    check_report(check, CHECK_UNFENCED, &subject, &side, &mbarrier->init,
+                 "missing fence: bulk copies need a fence.mbarrier_init or fence.proxy.async after "
+                 "the initialisation of their mbarrier, here that at 0x%x: without it, PTX does "
+                 "not promise that they see it",
+                 mbarrier->offset);
+}
+
 /* The copy is told to the mbarrier at the same offset in each block that it goes to. */
 static void tell_mbarriers(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                            int lane)
@@ -147,6 +171,8 @@ static void tell_mbarriers(struct check *check, struct simt_warp *w, const struc
             report_bytes(check, side, place, targets.mbarrier, (int64_t)size - missing);
         if (mbarrier) {
             check_mbarrier_used(check, w, in, lane, mbarrier);
+            if (place == block)
+                look_for_fence(check, w, in, lane, mbarrier);
             mbarrier->complete = side;
         }
         if (place == block && check->engine_segments[0])
