@@ -64,8 +64,9 @@ static void note_init(struct check *check, struct simt_warp *w, int lane, struct
                                         .init_info = number << CHECK_INST_SHIFT | (uint32_t)lane};
 }
 
-/* Has the warp waited for this phase of the cluster's barrier, or learnt of a wait of its block's? It
- * cannot learn of a wait before that ends. Waits between the first and the last are not known. */
+/* Has the warp waited for this phase of the cluster's barrier, or learnt of a wait of its block's?
+ * It cannot learn of a wait before that ends. Waits between the first and the last are not known.
+ */
 static bool has_waited(const struct check_block *block, uint32_t warp, uint32_t phase)
 {
     const uint32_t *known = check_known_by(block, warp);

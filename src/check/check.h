@@ -104,8 +104,8 @@ struct check_warp {
     struct {                      /* its first and its last wait for the cluster's barrier: */
         uint32_t phase, segment;  /* phase, counted from 1, and its first segment after that */
     } cluster_waits[2];
-    uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
-    uint32_t bulk_commits[8];     /* the same for bulk groups */
+    uint32_t commits[8];      /* when its last groups of copies were closed, the latest first */
+    uint32_t bulk_commits[8]; /* the same for bulk groups */
     struct check_knowledge *foreign;
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */

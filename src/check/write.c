@@ -17,8 +17,8 @@ struct check_error {
     enum check_kind kind;
     const struct ptx_inst *in, *other;
     uint64_t count, written;
-    /* Unrolled loops make several instructions of one line: those are one error. Of each side a hash
-     * of its line and of the calls that it was inlined at; 0: not known. */
+    /* Unrolled loops make several instructions of one line: those are one error. Of each side a
+     * hash of its line and of the calls that it was inlined at; 0: not known. */
     uint64_t places[2];
     size_t same; /* as that one, counted from 1; 0: an error of its own */
     /* Of a race: how far apart the two sides were when it was told, and at most since then. */
