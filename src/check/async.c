@@ -145,6 +145,7 @@ void check_async_end(struct check *check, struct simt_block *block)
         return;
     for (uint32_t i = 0; i < block->check->mbarrier_count; i++)
         judge_bytes(check, block, &block->check->mbarriers[i]);
+    check_bulk_end(check, block);
 }
 
 /* Order ------------------------------------------------------------------------------------------

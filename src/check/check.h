@@ -106,6 +106,8 @@ struct check_warp {
     } cluster_waits[2];
     uint32_t commits[8];      /* when its last groups of copies were closed, the latest first */
     uint32_t bulk_commits[8]; /* the same for bulk groups */
+    uint32_t bulk_read;       /* its last bulk copy that read shared memory; 0: none, */
+    uint32_t bulk_read_info;  /* and its instruction, as in a cell */
     struct check_knowledge *foreign;
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
@@ -493,6 +495,7 @@ void check_async_end(struct check *check, struct simt_block *block);
 /* bulk.c */
 bool check_bulk_is(const struct ptx_inst *ptx);
 /* Which engine's segment an access of a bulk copy belongs to. */
+void check_bulk_end(struct check *check, struct simt_block *simt);
 uint32_t check_bulk_segment(struct check *check, const struct watch_access *access);
 /* A lane waits for an mbarrier of its block: it learns of the copies of that phase. */
 void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
