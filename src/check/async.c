@@ -64,23 +64,51 @@ static void note_init(struct check *check, struct simt_warp *w, int lane, struct
                                         .init_info = number << CHECK_INST_SHIFT | (uint32_t)lane};
 }
 
+/* Has the warp waited for this phase of the cluster's barrier, or learnt of a wait of its block's?
+ * It cannot learn of a wait before that ends. Waits between the first and the last are not known.
+ */
+static bool has_waited(const struct check_block *block, uint32_t warp, uint32_t phase)
+{
+    const uint32_t *known = check_known_by(block, warp);
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        for (int k = 0; k < 2; k++)
+            if (block->warps[i].cluster_waits[k].phase >= phase &&
+                (i == warp || known[i] >= block->warps[i].cluster_waits[k].segment))
+                return true;
+    return false;
+}
+
+static void note_wait(struct check *check, struct check_block *block, uint32_t warp)
+{
+    struct check_warp *of = &block->warps[warp];
+    check_order_open_segment(check, block, warp);
+    of->cluster_waits[1].phase = block->cluster_waited;
+    of->cluster_waits[1].segment = of->segment;
+    if (!of->cluster_waits[0].phase)
+        of->cluster_waits[0] = of->cluster_waits[1];
+}
+
 void check_mbarrier_used(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                          int lane, const struct check_mbarrier *mbarrier)
 {
     uint32_t shown = mbarrier->shown_phase;
     if (mbarrier->init_segment < check->first_segment ||
-        (shown && w->block->check->cluster_waited >= shown) ||
+        (shown && has_waited(w->block->check, w->index, shown)) ||
         check_order_is_before(check, w->block->check, w->index, (uint32_t)lane,
                               mbarrier->init_segment, mbarrier->init_info) ||
         check_is_known(check, CHECK_RACE, in, mbarrier->init.in))
         return;
     struct check_side side = check_side_of(w, in, lane, "uses");
     struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
+    const char *remedy = mbarrier->init.block == side.block ? "__syncthreads() between the two"
+                         : has_waited(w->block->check, w->index, 1)
+                             ? "a relaxed arrival at the cluster's barrier shows it only after "
+                               "fence.mbarrier_init"
+                             : "cluster.sync() between the two";
     check_report(check, CHECK_RACE, &subject, &side, &mbarrier->init,
                  "race: use of the mbarrier at 0x%x, which another thread has initialised: nothing "
-                 "makes this thread wait until it exists (%s between the two)",
-                 mbarrier->offset,
-                 mbarrier->init.block == side.block ? "__syncthreads()" : "cluster.sync()");
+                 "makes this thread wait until it exists (%s)",
+                 mbarrier->offset, remedy);
 }
 
 /* Bytes ------------------------------------------------------------------------------------------
@@ -117,6 +145,7 @@ void check_async_end(struct check *check, struct simt_block *block)
         return;
     for (uint32_t i = 0; i < block->check->mbarrier_count; i++)
         judge_bytes(check, block, &block->check->mbarriers[i]);
+    check_bulk_end(check, block);
 }
 
 /* Order ------------------------------------------------------------------------------------------
@@ -375,6 +404,8 @@ void check_cluster_order(struct check *check, struct simt_warp *w, const struct 
             check_order_pass_on(check, block, w->index, key, until);
     }
     check_close_segment(warp);
+    if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_WAIT)
+        note_wait(check, block, w->index);
 }
 
 static bool waits_for_cluster(const struct simt_warp_state *warp)
@@ -435,7 +466,7 @@ static void look_for_start(struct check *check, const struct watch_access *acces
 {
     struct check_block *block = access->w->block->check;
     uint32_t slot;
-    if (block->cluster_waited || mbarrier_slot(access->in, &slot) ||
+    if (has_waited(block, access->w->index, 1) || mbarrier_slot(access->in, &slot) ||
         check_bulk_is(access->in->ptx) ||
         check_order_knows_block(block, access->w->index, access->block->check) ||
         check_is_known(check, CHECK_CLUSTER_START, access->in, NULL))

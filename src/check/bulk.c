@@ -50,7 +50,8 @@ static bool goes_to(const struct tma_targets *targets, const struct simt_block *
     return targets->ranks >> simt_block_rank(block) & 1;
 }
 
-/* What a copy does for another block of the cluster, that block learns of from its issuer. */
+/* What a copy writes for another block of the cluster, that block learns of from its issuer; when
+ * its source has been read, the issuer learns from whoever has waited for the copy's mbarrier. */
 uint32_t check_bulk_segment(struct check *check, const struct watch_access *access)
 {
     struct simt_warp *w = access->w;
@@ -60,8 +61,11 @@ uint32_t check_bulk_segment(struct check *check, const struct watch_access *acce
         struct tma_targets targets = tma_targets(w, access->in, __builtin_ctz(access->mask));
         bool is_own = goes_to(&targets, w->block) &&
                       (access->space != PTX_SPACE_SHARED || access->block == w->block);
-        which = is_own ? 0 : 2;
-        engine = is_own ? 1 + load_engine(block, targets.mbarrier) : 0;
+        bool is_source = access->space == PTX_SPACE_SHARED && !access->is_write;
+        which = is_own || is_source ? 0 : 2;
+        engine = is_own      ? 1 + load_engine(block, targets.mbarrier)
+                 : is_source ? 1 + store_engine(w->index, false)
+                             : 0;
     } else {
         which = access->space != PTX_SPACE_SHARED;
         engine = 1 + store_engine(w->index, which);
@@ -70,6 +74,11 @@ uint32_t check_bulk_segment(struct check *check, const struct watch_access *acce
     if (*segment < check->segment_base ||
         check->segment_engines[*segment - check->segment_base] != engine)
         *segment = check_order_new_segment(check, block, w->index, engine);
+    if (engine == 1 + store_engine(w->index, false)) {
+        uint32_t lane = (uint32_t)__builtin_ctz(access->mask);
+        block->warps[w->index].bulk_read = *segment;
+        block->warps[w->index].bulk_read_info = access->number << CHECK_INST_SHIFT | lane;
+    }
     return *segment;
 }
 
@@ -126,6 +135,30 @@ static void check_arrival(struct check *check, struct simt_warp *w, const struct
     }
 }
 
+/* A bulk copy counts at its mbarrier through a proxy of its own. cuda::memcpy_async may do so for a
+ * cuda::barrier without a fence: its documentation asks for none. */
+static void look_for_fence(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                           int lane, const struct check_mbarrier *mbarrier)
+{
+    const struct check_block *block = w->block->check;
+    uint32_t segment = mbarrier->init_segment;
+    if (segment < check->first_segment)
+        return;
+    uint32_t warp = check->segment_warps[segment - check->segment_base] - block->first_warp;
+    if (warp >= block->warp_count || segment <= block->fenced[warp] ||
+        segment <= block->warps[warp].fence_init ||
+        check_is_told(check, CHECK_UNFENCED, mbarrier->init.in) ||
+        check_is_from_header(check->launch->kernel->ptx->module, in, "memcpy_async"))
+        return;
+    struct check_side side = check_side_of(w, in, lane, "completes");
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
+    check_report(check, CHECK_UNFENCED, &subject, &side, &mbarrier->init,
+                 "missing fence: bulk copies need a fence.mbarrier_init or fence.proxy.async after "
+                 "the initialisation of their mbarrier, here that at 0x%x: without it, PTX does "
+                 "not promise that they see it",
+                 mbarrier->offset);
+}
+
 /* The copy is told to the mbarrier at the same offset in each block that it goes to. */
 static void tell_mbarriers(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                            int lane)
@@ -147,13 +180,21 @@ static void tell_mbarriers(struct check *check, struct simt_warp *w, const struc
             report_bytes(check, side, place, targets.mbarrier, (int64_t)size - missing);
         if (mbarrier) {
             check_mbarrier_used(check, w, in, lane, mbarrier);
+            if (place == block)
+                look_for_fence(check, w, in, lane, mbarrier);
             mbarrier->complete = side;
         }
         if (place == block && check->engine_segments[0])
             block->engine_last[load_engine(block, targets.mbarrier)][state.phase] =
                 check->engine_segments[0];
+        uint32_t *source =
+            &check_known_by(block, w->index)[block->warp_count + store_engine(w->index, false)];
+        uint32_t known = *source;
+        if (place != block)
+            learn(source, check->engine_segments[0]);
         check_order_pass_on(check, block, w->index, check_order_key(place, targets.mbarrier, false),
                             check->time);
+        *source = known;
     }
 }
 
@@ -241,6 +282,36 @@ static void wait_group(struct simt_warp *w, const struct simt_inst *in)
     if (!ptx_has(in->ptx, PTX_MOD_READ))
         learn(&row[store_engine(w->index, true)], warp->bulk_commits[pending]);
     check_close_segment(warp);
+}
+
+/* Has nobody waited until the block's copies have read its shared memory? GPUs seem to keep it, and
+ * published kernels rely on that: a remark. */
+void check_bulk_end(struct check *check, struct simt_block *simt)
+{
+    const struct check_block *block = simt->check;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        const struct check_warp *warp = &block->warps[i];
+        bool is_known = !warp->bulk_read;
+        for (uint32_t k = 0; k < block->warp_count && !is_known; k++)
+            is_known = check_known_by(block, k)[block->warp_count + store_engine(i, false)] >=
+                       warp->bulk_read;
+        if (is_known)
+            continue;
+        struct check_side side =
+            check_side_of_segment(check, warp->bulk_read, warp->bulk_read_info, "reads");
+        if (check_is_known(check, CHECK_UNWAITED, side.in, NULL))
+            continue;
+        struct check_subject subject = {.space = PTX_SPACE_REG};
+        check_report(check, CHECK_UNWAITED, &subject, &side, NULL,
+                     "bulk copy: block (%u,%u,%u) may end before the copy has read its shared "
+                     "memory: %s",
+                     simt->index[0], simt->index[1], simt->index[2],
+                     tma_is_counted(side.in->ptx->op)
+                         ? "nothing tells it that the other block's mbarrier has counted the copy "
+                           "(cluster.sync() before the end, after that block's wait)"
+                         : "nothing waits for that (cp.async.bulk.commit_group, then "
+                           "cp.async.bulk.wait_group.read)");
+    }
 }
 
 /* What this warp knows of all warps is seen by bulk copies from now on. */

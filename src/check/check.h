@@ -101,8 +101,13 @@ struct check_warp {
     struct check_taint *taint;    /* its undefined registers, by frame */
     uint32_t waited_for_grid;     /* griddepcontrol.wait: when; 0: not yet */
     uint32_t waited;              /* cp.async copies up to then are done */
-    uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
-    uint32_t bulk_commits[8];     /* the same for bulk groups */
+    struct {                      /* its first and its last wait for the cluster's barrier: */
+        uint32_t phase, segment;  /* phase, counted from 1, and its first segment after that */
+    } cluster_waits[2];
+    uint32_t commits[8];      /* when its last groups of copies were closed, the latest first */
+    uint32_t bulk_commits[8]; /* the same for bulk groups */
+    uint32_t bulk_read;       /* its last bulk copy that read shared memory; 0: none, */
+    uint32_t bulk_read_info;  /* and its instruction, as in a cell */
     struct check_knowledge *foreign;
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
@@ -174,7 +179,7 @@ struct check_block {
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
     uint32_t cluster_phase;                      /* of the cluster's barrier: those that ended, */
-    uint32_t cluster_waited; /* and the last one that a thread of this block has waited for */
+    uint32_t cluster_waited; /* and the last one that a thread of this block waits for */
     struct check_mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_capacity;
     bool has_ended_mbarriers;     /* one was invalidated */
@@ -490,6 +495,7 @@ void check_async_end(struct check *check, struct simt_block *block);
 /* bulk.c */
 bool check_bulk_is(const struct ptx_inst *ptx);
 /* Which engine's segment an access of a bulk copy belongs to. */
+void check_bulk_end(struct check *check, struct simt_block *simt);
 uint32_t check_bulk_segment(struct check *check, const struct watch_access *access);
 /* A lane waits for an mbarrier of its block: it learns of the copies of that phase. */
 void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
@@ -527,11 +533,23 @@ void check_sync_fault(struct check *check, struct simt_launch_state *launch);
 
 /* place.c */
 void check_name(const char *mangled, struct lk_buf *text);
-bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
-                 uint32_t *line);
-/* The same, of one of two sides: where a function that both call has been inlined, the call. */
-bool check_place_apart(const struct ptx_module *module, const struct simt_inst *in,
-                       const struct simt_inst *other, const char **file, uint32_t *line);
+/* The line of an instruction, then the calls that it was inlined at, outwards. */
+enum { CHECK_DEPTH = 24 };
+struct check_at {
+    const char *file;
+    uint32_t line;
+};
+struct check_chain {
+    size_t count;
+    struct check_at at[CHECK_DEPTH];
+};
+/* apart: the other of two sides, or NULL: where a function that both call has been inlined, the
+ * chain begins with the call. */
+void check_chain(const struct ptx_module *module, const struct simt_inst *in,
+                 const struct simt_inst *apart, struct check_chain *chain);
+/* Was it inlined from a toolkit's header with this in its name? */
+bool check_is_from_header(const struct ptx_module *module, const struct simt_inst *in,
+                          const char *part);
 /* Says how an address came to be out of bounds, if an index of 32 bits overflowed. */
 void check_explain_index(struct check *check, const struct watch_access *access, int lane,
                          struct lk_buf *text);

@@ -8,6 +8,7 @@
 #include "host/headers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void check_name(const char *mangled, struct lk_buf *text)
 {
@@ -16,56 +17,56 @@ void check_name(const char *mangled, struct lk_buf *text)
     free(name);
 }
 
-/* The toolkit's own headers are not where a program goes wrong. */
-bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
-                 uint32_t *line)
+/* The toolkit's own headers are not where a program goes wrong: their lines are left out, unless
+ * there are no others. Copies of a loop's body have the same chain. */
+static void find_chain(const struct ptx_module *module, const struct simt_inst *in,
+                       struct check_chain *chain)
 {
+    struct check_at outside = {0};
     uint32_t at = in->ptx->loc;
-    bool found = false;
+    chain->count = 0;
     for (int depth = 0; at && at < module->loc_count && depth < 64; depth++) {
         const struct ptx_loc *loc = &module->locs[at];
-        if (loc->file < module->file_count) {
-            *file = module->files[loc->file];
-            *line = loc->line;
-            found = true;
-            if (!host_is_toolkit_header(*file) && !host_is_system_header(*file))
-                return true;
-        }
         at = loc->inlined_at;
-    }
-    return found;
-}
-
-/* One more call outwards; false at the end of the chain. */
-static bool next_place(const struct ptx_module *module, uint32_t *at, const char **file,
-                       uint32_t *line)
-{
-    for (int depth = 0; *at && *at < module->loc_count && depth < 64; depth++) {
-        const struct ptx_loc *loc = &module->locs[*at];
-        *at = loc->inlined_at;
         if (loc->file >= module->file_count)
             continue;
-        *file = module->files[loc->file];
-        *line = loc->line;
-        if (!host_is_toolkit_header(*file) && !host_is_system_header(*file))
+        outside = (struct check_at){module->files[loc->file], loc->line};
+        if (!host_is_toolkit_header(outside.file) && !host_is_system_header(outside.file) &&
+            chain->count < CHECK_DEPTH)
+            chain->at[chain->count++] = outside;
+    }
+    if (!chain->count && outside.file)
+        chain->at[chain->count++] = outside;
+}
+
+void check_chain(const struct ptx_module *module, const struct simt_inst *in,
+                 const struct simt_inst *apart, struct check_chain *chain)
+{
+    struct check_chain other;
+    find_chain(module, in, chain);
+    if (!apart || apart == in)
+        return;
+    find_chain(module, apart, &other);
+    for (size_t i = 0; i < chain->count && i < other.count; i++) {
+        if (chain->at[i].line == other.at[i].line && chain->at[i].file == other.at[i].file)
+            continue;
+        memmove(chain->at, chain->at + i, (chain->count - i) * sizeof *chain->at);
+        chain->count -= i;
+        return;
+    }
+}
+
+bool check_is_from_header(const struct ptx_module *module, const struct simt_inst *in,
+                          const char *part)
+{
+    for (uint32_t at = in->ptx->loc; at && at < module->loc_count;
+         at = module->locs[at].inlined_at) {
+        uint32_t file = module->locs[at].file;
+        if (file < module->file_count && host_is_toolkit_header(module->files[file]) &&
+            strstr(module->files[file], part))
             return true;
     }
     return false;
-}
-
-bool check_place_apart(const struct ptx_module *module, const struct simt_inst *in,
-                       const struct simt_inst *other, const char **file, uint32_t *line)
-{
-    uint32_t mine = in->ptx->loc, theirs = other ? other->ptx->loc : 0, their_line = 0;
-    const char *their_file = NULL;
-    for (int depth = 0; other && other != in && depth < 64; depth++) {
-        if (!next_place(module, &mine, file, line) ||
-            !next_place(module, &theirs, &their_file, &their_line))
-            break;
-        if (*line != their_line || *file != their_file)
-            return true;
-    }
-    return check_place(module, in, file, line);
 }
 
 /* Traits

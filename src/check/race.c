@@ -5,6 +5,7 @@
 #include "check/ops.h"
 #include "check/products.h"
 #include "check/written.h"
+#include "simt/tma.h"
 
 #define HOT_INLINE static inline __attribute__((always_inline))
 
@@ -123,6 +124,10 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         narrow
             ? ": the scope of one of them is its own block (.cta, as of atomicAdd_block); between "
               "blocks both need device scope"
+        : copying && !was_write && tma_is_counted(other.in->ptx->op)
+            ? ": nothing waited until the copy had read it (its mbarrier's phase ends then: "
+              "whoever "
+              "waits for that must tell this thread)"
         : copying && !was_write
             ? ": nothing waited until the copy had read it (cp.async.bulk.wait_group.read)"
         : is_engine && access->space != PTX_SPACE_SHARED

@@ -5,6 +5,8 @@
  */
 #include "check/check.h"
 
+#include "base/hash.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,9 +17,9 @@ struct check_error {
     enum check_kind kind;
     const struct ptx_inst *in, *other;
     uint64_t count, written;
-    /* Unrolled loops make several instructions of one line: those are one error. */
-    const char *files[2];
-    uint32_t lines[2];
+    /* Unrolled loops make several instructions of one line: those are one error. Of each side a
+     * hash of its line and of the calls that it was inlined at; 0: not known. */
+    uint64_t places[2];
     size_t same; /* as that one, counted from 1; 0: an error of its own */
     /* Of a race: how far apart the two sides were when it was told, and at most since then. */
     enum check_scope told, widest;
@@ -62,8 +64,7 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
 {
     const struct simt_launch_state *launch = check->launch;
     const uint32_t *grid = launch->launch->grid, *size = launch->launch->block;
-    const char *file;
-    uint32_t line;
+    struct check_chain chain = {0};
     struct lk_buf name = {0};
     check_name(launch->kernel->ptx->name, &name);
     lk_buf_printf(out, "\"kernel\":");
@@ -71,11 +72,16 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
     lk_buf_free(&name);
     lk_buf_printf(out, ",\"symbol\":");
     lk_buf_json(out, launch->kernel->ptx->name);
-    if (side->in && check_place_apart(launch->kernel->ptx->module, side->in, apart, &file, &line)) {
-        lk_buf_printf(out, ",\"file\":");
-        lk_buf_json(out, file);
-        lk_buf_printf(out, ",\"line\":%u", line);
+    if (side->in)
+        check_chain(launch->kernel->ptx->module, side->in, apart, &chain);
+    for (size_t i = 0; i < chain.count; i++) {
+        lk_buf_printf(out, i == 0 ? "," : i == 1 ? ",\"calls\":[{" : ",{");
+        lk_buf_printf(out, "\"file\":");
+        lk_buf_json(out, chain.at[i].file);
+        lk_buf_printf(out, ",\"line\":%u%s", chain.at[i].line, i ? "}" : "");
     }
+    if (chain.count > 1)
+        lk_buf_printf(out, "]");
     if (side->in)
         lk_buf_printf(out, ",\"ptx_line\":%u", side->in->ptx->line);
     if (side->block != UINT64_MAX)
@@ -179,19 +185,18 @@ static bool add_error(struct check *check, enum check_kind kind, const struct pt
     return true;
 }
 
-static void place_of(struct check *check, const struct check_side *side,
-                     const struct simt_inst *apart, const char **file, uint32_t *line)
+static uint64_t place_of(struct check *check, const struct check_side *side,
+                         const struct simt_inst *apart)
 {
-    *file = NULL;
-    *line = 0;
+    struct check_chain chain = {0};
     if (side && side->in)
-        check_place_apart(check->launch->kernel->ptx->module, side->in, apart, file, line);
-}
-
-static bool is_at(const struct check_error *error, int side, const struct check_error *other,
-                  int at)
-{
-    return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
+        check_chain(check->launch->kernel->ptx->module, side->in, apart, &chain);
+    uint64_t hash = LK_HASH64;
+    for (size_t i = 0; i < chain.count; i++) {
+        hash = lk_hash64(hash, &chain.at[i].file, sizeof chain.at[i].file);
+        hash = lk_hash64(hash, &chain.at[i].line, sizeof chain.at[i].line);
+    }
+    return chain.count ? hash : 0;
 }
 
 /* Barriers are often waited for in a function of their own: which call it was matters. */
@@ -207,12 +212,13 @@ static bool is_same_line(struct check *check, const struct check_side *side,
     struct check_error *new = &check->errors[check->error_count - 1];
     if (new->kind == CHECK_RACE && other)
         new->told = new->widest = check_scope(side, other);
-    place_of(check, side, apart_from(new->kind, other), &new->files[0], &new->lines[0]);
-    place_of(check, other, apart_from(new->kind, side), &new->files[1], &new->lines[1]);
-    for (size_t i = 0; new->lines[0] && i + 1 < check->error_count; i++) {
+    new->places[0] = place_of(check, side, apart_from(new->kind, other));
+    new->places[1] = place_of(check, other, apart_from(new->kind, side));
+    for (size_t i = 0; new->places[0] && i + 1 < check->error_count; i++) {
         struct check_error *old = &check->errors[i];
-        bool same = is_at(old, 0, new, 0) && is_at(old, 1, new, 1);
-        bool swapped = is_symmetric(new->kind) && is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
+        const uint64_t *was = old->places, *is = new->places;
+        bool same = was[0] == is[0] && was[1] == is[1];
+        bool swapped = is_symmetric(new->kind) && was[0] == is[1] && was[1] == is[0];
         if (old->kind != new->kind || old->same || (!same && !swapped))
             continue;
         new->same = i + 1;

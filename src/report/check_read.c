@@ -95,6 +95,15 @@ static void shorten_file(json_t *object)
     free(resolved);
 }
 
+/* A side's file, and those of the calls that it was inlined at. */
+static void shorten_files(json_t *side)
+{
+    size_t i;
+    json_t *call;
+    shorten_file(side);
+    json_array_foreach(json_object_get(side, "calls"), i, call) shorten_file(call);
+}
+
 /* The file
  * ------------------------------------------------------------------------------------------ */
 
@@ -136,11 +145,11 @@ static void finish(const struct reading *reading, json_t *object)
                                          "thread", "address", "allocation", "text"};
     json_t *other = json_object_get(object, "other");
     resolve_callers(object, reading->program);
-    shorten_file(object);
+    shorten_files(object);
     complete_text(object, reading->names);
     if (other) {
         resolve_callers(other, reading->program);
-        shorten_file(other);
+        shorten_files(other);
     }
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (!json_object_get(object, fields[i]))

@@ -54,6 +54,22 @@ static void print_source(const struct printer *p, const json_t *object)
     free(text);
 }
 
+/* The calls that an instruction was inlined at; of many the outermost. */
+static void print_calls(const struct printer *p, const json_t *object)
+{
+    enum { MOST = 4 };
+    const json_t *calls = json_object_get(object, "calls");
+    size_t count = json_array_size(calls), i = count > MOST ? count - MOST : 0;
+    if (i)
+        fprintf(p->out, "  through %zu call%s\n", i, i == 1 ? "" : "s");
+    for (; i < count; i++) {
+        const json_t *call = json_array_get(calls, i);
+        fprintf(p->out, "  called at %s:%lld\n", text_of(call, "file"),
+                (long long)json_integer_value(json_object_get(call, "line")));
+        print_source(p, call);
+    }
+}
+
 static void print_thread(const struct printer *p, const json_t *object)
 {
     struct lk_buf text = {0};
@@ -83,6 +99,7 @@ static void print_other(const struct printer *p, const json_t *other)
     else
         fprintf(p->out, "\n");
     print_source(p, other);
+    print_calls(p, other);
 }
 
 static void print_finding(const struct printer *p, const json_t *object, const char *colour)
@@ -91,6 +108,7 @@ static void print_finding(const struct printer *p, const json_t *object, const c
     print_place(p, object);
     fprintf(p->out, "%s%s%s\n", colour, text_of(object, "text"), p->paint->plain);
     print_source(p, object);
+    print_calls(p, object);
     if (text_of(object, "remedy"))
         fprintf(p->out, "  to fix it: %s\n", text_of(object, "remedy"));
     if (json_object_get(object, "limit"))

@@ -1,5 +1,5 @@
 // free_other_stream.cu: memory is freed in the stream that allocated it while another stream still
-// reads it
+// reads it. Which of the two comes first in a run decides what the report calls it.
 __global__ void fill(int *a)
 {
     a[blockIdx.x * blockDim.x + threadIdx.x] = 1;
@@ -7,7 +7,7 @@ __global__ void fill(int *a)
 __global__ void twice(const int *a, int *b)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    b[i] = a[i] * 2;
+    b[i] = a[i] * 2; // expect-one: use_after_free
 }
 
 int main()
@@ -29,7 +29,7 @@ int main()
 #ifdef FIXED
     cudaStreamWaitEvent(one, used);
 #endif
-    cudaFreeAsync(a, one); // expect: race
+    cudaFreeAsync(a, one); // expect-one: race
     cudaDeviceSynchronize();
     cudaFree(b);
     cudaEventDestroy(filled);

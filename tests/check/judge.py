@@ -29,7 +29,8 @@ def read_marks(lines):
 
 def lines_of(finding, name):
     sides = (finding, finding.get("other") or {})
-    return [side.get("line") for side in sides if (side.get("file") or "").endswith(name + ".cu")]
+    places = [place for side in sides for place in (side, *side.get("calls", []))]
+    return [place.get("line") for place in places if (place.get("file") or "").endswith(name + ".cu")]
 
 
 def judge(name, source, found, twin, status, twin_status):

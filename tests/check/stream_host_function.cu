@@ -4,13 +4,14 @@ __global__ void go(const int *a, int *b)
 {
     b[threadIdx.x] = a[threadIdx.x];
 }
-static volatile bool launched; // so that every run has the same order of events
+static volatile bool launched, filled; // so that every run has the same order of events
 static void fill(void *at)
 {
     while (!launched) {
     }
     for (int i = 0; i < 64; i++)
         ((int *)at)[i] = i; // expect-one: race
+    filled = true;
 }
 
 int main()
@@ -28,6 +29,8 @@ int main()
 #endif
     go<<<1, 64, 0, two>>>(host, b); // expect-one: race
     launched = true;
+    while (!filled) {
+    }
     cudaDeviceSynchronize();
     cudaFree(b);
     cudaFreeHost(host);
