@@ -1,11 +1,12 @@
 """lockstep_bench.py: triton.testing.do_bench and the autotuners of Triton and torch.compile on a simulated GPU.
 
-Modelled time is the same in each run, so that one run is as good as thousands. Benchmarks are also far
-larger than what the machine runs in seconds: there, a launch ends after SAMPLE warp instructions, and
-the blocks that ran stand for the rest. What it wrote is incomplete then. That is no matter while the
-autotuner tries configurations, because the launch that follows writes it all; after a do_bench of the
-program's own, operators that read such memory raise an error (`incomplete`). LOCKSTEP_BENCH=whole runs
-all blocks, LOCKSTEP_BENCH=N changes SAMPLE.
+Modelled time is the same in each run, so that one run is as good as thousands. Counting is slow, so that a
+launch is counted for SAMPLE warp instructions (src/simt/sample.h), and the blocks that ran stand for the
+rest. While an autotuner tries configurations, the others do not run, because the launch that follows writes
+everything again. After a do_bench of the program's own they run uncounted, unless that takes more than REST
+instructions, which would be minutes. What such a launch wrote is incomplete, and operators that read it raise
+an error (`incomplete`). LOCKSTEP_BENCH=whole counts and runs all blocks, LOCKSTEP_BENCH=N changes SAMPLE,
+LOCKSTEP_BENCH=N:M also REST.
 """
 
 import ctypes
@@ -15,14 +16,16 @@ import time
 import weakref
 
 _wanted = os.environ.get("LOCKSTEP_BENCH") or "5000000"
-SAMPLE = 0 if _wanted == "whole" else int(_wanted)
+_sample, _, _rest = _wanted.partition(":")
+SAMPLE, REST = 0 if _sample == "whole" else int(_sample), int(_rest or 50000000)
 
 _driver = ctypes.CDLL("libcuda.so.1")
 _driver.lk_driver_sample.restype = ctypes.c_uint64
-_driver.lk_driver_sample.argtypes = [ctypes.c_uint64]
+_driver.lk_driver_sample.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
 
 incomplete = {}  # address of a storage: a weak reference to it
 _depth = 0  # of do_bench inside do_bench: the autotuner's inside a program's
+_limits = 0, 0  # what the driver was given
 _tuning = 0
 _given = {}  # what launches inside do_bench were given: address: (weak reference, sum of its bytes)
 _said = False
@@ -67,7 +70,7 @@ def _settle(cut):
     _given.clear()
     if cut and not _said:
         _said = True
-        print("lockstep: do_bench timed large launches by a part of their blocks; what they wrote is "
+        print("lockstep: do_bench timed very large launches by a part of their blocks; what they wrote is "
               "incomplete (LOCKSTEP_BENCH=whole runs all blocks)", file=sys.stderr)
 
 
@@ -104,8 +107,9 @@ def _timed(interface, fn):
 def _measure(interface, fn, grad_to_none=None, or_spent=True):
     """Milliseconds. Caches are empty before each run of do_bench, so that the first is as good as any, unless
     it measures other things itself. What takes no modelled time has the CPU's."""
-    global _depth
-    before = _driver.lk_driver_sample(SAMPLE)
+    global _depth, _limits
+    outer, _limits = _limits, (SAMPLE, 0 if _tuning else REST)
+    before = _driver.lk_driver_sample(*_limits)
     _depth += 1
     _measure.nested = False
     try:
@@ -117,9 +121,10 @@ def _measure(interface, fn, grad_to_none=None, or_spent=True):
         interface.synchronize()
     finally:
         _depth -= 1
-        _measure.nested = True
+        _measure.nested, _limits = True, outer
+        cut = _driver.lk_driver_sample(*outer) - before
         if not _depth:
-            _settle(_driver.lk_driver_sample(0) - before if not _tuning else 0)
+            _settle(0 if _tuning else cut)
     return modelled or (spent if or_spent else 0)
 
 
@@ -200,13 +205,20 @@ def timer(module):
             setattr(module.Timer, name, wrap(getattr(module.Timer, name)))
 
 
-def launches(module):
-    """triton.runtime.jit"""
-    launch = module.JITFunction.run
-
+def _noting(launch):
     def run(self, *words, **options):
         if _depth or incomplete:
             note_arguments([*words, *options.values()])
         return launch(self, *words, **options)
 
-    module.JITFunction.run = run
+    return run
+
+
+def launches(module):
+    """triton.runtime.jit"""
+    module.JITFunction.run = _noting(module.JITFunction.run)
+
+
+def compiled_launches(module):
+    """torch._inductor.runtime.triton_heuristics"""
+    module.CachingAutotuner.run = _noting(module.CachingAutotuner.run)

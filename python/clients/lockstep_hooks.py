@@ -151,6 +151,7 @@ hooks = {
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
+    "torch._inductor.runtime.triton_heuristics": lambda module: _ours("lockstep_bench").compiled_launches(module),
     "torch._inductor.runtime.benchmarking": lambda module: _ours("lockstep_bench").inductor(module),
     "torch.utils.benchmark.utils.timer": lambda module: _ours("lockstep_bench").timer(module),
     "numba.cuda.decorators": numba_lines,

@@ -149,6 +149,27 @@ def product(operator):
     return run
 
 
+def product_of_halves(name):
+    """The CPU's products of float16 take up to three hundred times as long as in single precision, and round
+    as often as they please; a GPU sums in single precision and rounds once."""
+    base, _, overload = name.partition(".")
+    operator = getattr(getattr(torch.ops.aten, base), overload or "default")
+    plain = getattr(torch.ops.aten, base.rstrip("_")).default
+
+    def run(*words, out=None, **options):
+        if words[-1].dtype != torch.float16:
+            return operator(*words, **options, **({} if out is None else {"out": out}))
+        result = plain(*map(widened, words), **options).half()
+        if out is None and not base.endswith("_"):
+            return result
+        into = words[0] if out is None else out
+        if into.shape != result.shape:
+            into.resize_(result.shape)
+        return into.copy_(result)
+
+    return run
+
+
 INSTEAD = {
     **lockstep_norms.INSTEAD,
     **lockstep_scaled.INSTEAD,
@@ -168,6 +189,9 @@ INSTEAD = {
 }
 for _name in "_fft_r2c", "_fft_c2c", "_fft_c2r":
     INSTEAD[_name] = transform(getattr(torch.ops.aten, _name).default)
+for _name in ("mm", "mm.out", "bmm", "bmm.out", "addmm", "addmm.out", "addmm_", "baddbmm", "baddbmm.out",
+              "baddbmm_", "_addmm_activation", "_addmm_activation.out"):
+    INSTEAD[_name] = product_of_halves(_name)
 for _name in "mm", "bmm", "addmm", "baddbmm":
     INSTEAD[_name + ".dtype"] = INSTEAD[_name + ".dtype_out"] = product(getattr(torch, _name))
 for _name in "_use_cudnn_ctc_loss", "_use_miopen_ctc_loss":

@@ -163,15 +163,32 @@ static CUresult fault_error(enum simt_fault_kind kind)
 
 /* For benchmarks of clients (python/clients/lockstep_bench.py), whose launches are run to be timed.
  */
-static _Atomic uint64_t sample_instructions, sampled_launches;
+static _Atomic uint64_t sample_instructions, sample_rest, sampled_launches;
 
-/* From now on, timed launches end after so many instructions of warps (0: never), where their
- * blocks cannot wait for each other. Returns how many launches were cut short so far. */
-__attribute__((visibility("default"))) uint64_t lk_driver_sample(uint64_t instructions);
-uint64_t lk_driver_sample(uint64_t instructions)
+/* From now on, timed launches count no more than so many instructions of warps (0: all), where
+ * their blocks cannot wait for each other. The other blocks run without being counted if that takes
+ * no more than `rest` instructions, and not at all otherwise. Returns how many launches were left
+ * incomplete so far. */
+__attribute__((visibility("default"))) uint64_t lk_driver_sample(uint64_t instructions,
+                                                                 uint64_t rest);
+uint64_t lk_driver_sample(uint64_t instructions, uint64_t rest)
 {
     sample_instructions = instructions;
+    sample_rest = rest;
     return sampled_launches;
+}
+
+/* The launch was sampled: the blocks that did not run yet. */
+static enum simt_fault_kind run_rest(struct simt_machine *machine, struct simt_launch *launch,
+                                     struct simt_stats *stats, struct simt_fault *fault)
+{
+    struct simt_stats rest = {0};
+    launch->goes_on = true;
+    launch->timed = false;
+    launch->sample_instructions = 0;
+    enum simt_fault_kind kind = simt_run(machine, launch, &rest, fault);
+    stats->yielded |= rest.yielded;
+    return kind;
 }
 
 CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
@@ -187,8 +204,11 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
     bool wanted = context->device->timing_events > 0;
+    bool reads_clock = simt_kernel_reads_clock(kernel->function->kernel);
+    if (reads_clock)
+        launch.sample_instructions = 0;
     launch.timed =
-        simt_kernel_reads_clock(kernel->function->kernel) ||
+        reads_clock ||
         (wanted && (launch.sample_instructions || !drv_time_known(kernel, &launch.known)));
     /* The assembler may take longer than the launch. Loops that wait by %globaltimer (libcu++'s
      * barriers and semaphores) need no exact occupancy, and nobody times a check. */
@@ -201,7 +221,14 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
     memcpy(launch.cluster, kernel->cluster, sizeof launch.cluster);
+    uint64_t blocks = (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
+    if (launch.timed && launch.sample_instructions)
+        launch.ran = lk_alloc_zeroed((blocks / 64 + 1) * sizeof *launch.ran);
     enum simt_fault_kind kind = simt_run(machine, &launch, &stats, &fault);
+    bool completes = kind == SIMT_OK && stats.is_sampled && stats.rest <= (double)sample_rest;
+    if (completes)
+        kind = run_rest(machine, &launch, &stats, &fault);
+    free(launch.ran);
     if (stats.yielded)
         drv_machine_resumes(context->device);
     if (kind != SIMT_OK) {
@@ -214,7 +241,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
         fflush(NULL);
         _exit(3);
     }
-    sampled_launches += stats.is_sampled;
+    sampled_launches += stats.is_sampled && !completes;
     if (wanted && kind == SIMT_OK && !stats.is_sampled)
         drv_time_learn(kernel, launch.timed, &stats);
     share = stats.modelled_share > 0 ? stats.modelled_share : share;

@@ -419,6 +419,7 @@ struct simt_launch_state {
     uint64_t block_count;
     uint64_t sampled;                  /* of these so many run, and stand for all; 0: all run */
     uint64_t sample_instructions;      /* after which no further one begins */
+    struct simt_sample *sample;        /* NULL: the machine's options choose them, or nobody */
     uint32_t cluster[3], cluster_size; /* blocks; 1 without clusters */
     uint32_t shared_bytes, shared_readable, reserved_at, shared_end;
     uint32_t local_stride;

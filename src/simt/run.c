@@ -7,6 +7,7 @@
 #include "simt/blocks.h"
 #include "simt/clock.h"
 #include "simt/cluster.h"
+#include "simt/sample.h"
 #include "simt/slice.h"
 #include "simt/stall.h"
 #include "simt/states.h"
@@ -309,22 +310,11 @@ static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear
     return linear ^ (simt_next_random(&state) & (window - 1));
 }
 
-/* Neighbours share what they read: the sample is four rows of them, a quarter of the grid apart.
- * A cluster is taken whole. */
-static struct simt_block *take_sampled(struct simt_worker *worker)
+/* As part of a sample, before this launch. */
+static bool has_run(const struct simt_launch_state *launch, uint64_t number)
 {
-    struct simt_launch_state *launch = worker->launch;
-    uint64_t number = atomic_fetch_add(&launch->next_block, 1), size = launch->cluster_size;
-    if (number * size >= launch->sampled)
-        return NULL;
-    if (number && launch->instructions + worker->instructions > launch->sample_instructions) {
-        launch->sampled = number * size;
-        return NULL;
-    }
-    uint64_t row = launch->block_count / size / 4;
-    if (number < 4 * row)
-        number = number % 4 * row + number / 4;
-    return size > 1 ? simt_cluster_start(worker, number) : simt_block_start(worker, number, 0);
+    const uint64_t *ran = launch->launch->goes_on ? launch->launch->ran : NULL;
+    return ran && ran[number / 64] >> number % 64 & 1;
 }
 
 static struct simt_block *take_new(struct simt_worker *worker)
@@ -332,10 +322,13 @@ static struct simt_block *take_new(struct simt_worker *worker)
     struct simt_launch_state *launch = worker->launch;
     uint64_t count = launch->block_count / launch->cluster_size; /* of clusters */
     if (launch->sampled)
-        return take_sampled(worker);
+        return simt_sample_take(worker);
     if (worker->parked_count >= launch->resident_limit || atomic_load(&launch->next_block) >= count)
         return NULL;
-    uint64_t number = atomic_fetch_add(&launch->next_block, 1);
+    uint64_t number;
+    do
+        number = atomic_fetch_add(&launch->next_block, 1);
+    while (number < count && has_run(launch, number));
     if (number >= count)
         return NULL;
     if (launch->machine->options.random_schedule)
@@ -434,27 +427,6 @@ static uint32_t local_stride(const struct simt_code *code, size_t stack_bytes)
     return (uint32_t)(stride + 15) & ~15u;
 }
 
-/* The machine's options are for launches that are counted anyway; the launch's own are for those
- * that only a timer watches, and may end without a cut. */
-static void choose_sample(struct simt_launch_state *state)
-{
-    const struct simt_machine *machine = state->machine;
-    if (!state->watch)
-        return;
-    if (machine->options.sample_blocks) { /* of a small grid all, unless they run for too long */
-        uint64_t left_over = machine->options.sample_blocks % state->cluster_size;
-        state->sampled = machine->options.sample_blocks + 4 < state->block_count
-                             ? machine->options.sample_blocks - left_over
-                             : state->block_count;
-        state->sample_instructions = machine->options.sample_instructions;
-    } else if (state->launch->sample_instructions && state->watch != machine->watch &&
-               !state->launch->cooperative && !state->code->meets_blocks &&
-               state->cluster_size == 1) {
-        state->sampled = state->block_count;
-        state->sample_instructions = state->launch->sample_instructions;
-    }
-}
-
 static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
                     const struct simt_launch *launch)
 {
@@ -494,7 +466,7 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     uint64_t share = resident / state->cluster_size / (workers ? workers : 1);
     share = share ? share : state->cluster_size > 1;
     state->resident_limit = launch->cooperative ? UINT32_MAX : (uint32_t)share;
-    choose_sample(state);
+    simt_sample_choose(state);
     /* A scheduler issues one instruction a cycle, to the warps of its SM in turn. */
     uint64_t blocks_of_sm = (state->block_count + machine->gpu->sms - 1) / machine->gpu->sms;
     if (occupancy.blocks_per_sm && blocks_of_sm > occupancy.blocks_per_sm)
@@ -567,8 +539,10 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
         simt_states_record(&state, true);
     if (state.sampled == state.block_count)
         state.sampled = 0;
+    double rest = simt_sample_rest(&state);
     if (state.watch)
         simt_watch_done(&state);
+    simt_sample_end(&state);
     double seconds = model_seconds(&state);
     simt_launch_leave(&state, seconds);
     pthread_mutex_destroy(&state.fault_lock);
@@ -578,6 +552,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
                                 .blocks = state.block_count,
                                 .warps = state.block_count * state.warps_per_block,
                                 .is_sampled = state.sampled > 0,
+                                .rest = rest,
                                 .host_seconds = lk_seconds() - start,
                                 .modelled_seconds = seconds,
                                 .modelled_share = state.watch && state.watch->modelled_seconds > 0

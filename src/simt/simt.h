@@ -172,6 +172,8 @@ struct simt_launch {
     /* Timed launches whose blocks cannot wait for each other end after so many instructions of
      * warps, and what ran stands for the rest. Results are incomplete then. 0: all blocks run. */
     uint64_t sample_instructions;
+    uint64_t *ran; /* a bit per block: those of the sample, */
+    bool goes_on;  /* which do not run once more */
     double starts; /* when, in modelled seconds; earlier than what ran before: right after it */
     struct simt_children *children; /* what its threads launch (children.h); NULL: they may not */
 };
@@ -179,7 +181,8 @@ struct simt_launch {
 struct simt_stats { /* of one launch; cheap, always on */
     uint64_t warp_instructions;
     uint64_t blocks, warps;
-    bool is_sampled; /* some blocks did not run */
+    bool is_sampled; /* some blocks did not run, */
+    double rest;     /* which would take about so many instructions of warps */
     double host_seconds;
     bool yielded;            /* another launch was let begin beside it */
     double modelled_seconds; /* on the machine's GPU; rough unless the launch was counted */

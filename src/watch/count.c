@@ -6,6 +6,7 @@
 #include "watch/count.h"
 
 #include "simt/isa.h"
+#include "simt/sample.h"
 #include "watch/counters.h"
 #include "watch/replay.h"
 
@@ -27,7 +28,7 @@ static size_t shared_carveout(const struct gpu_info *gpu, size_t bytes)
 }
 
 /* The L2 of large GPUs has two halves, and what SMs of both sides use is in both. */
-static size_t l2_holds(const struct gpu_info *gpu)
+size_t count_l2_holds(const struct gpu_info *gpu)
 {
     bool has_halves = gpu->cc_major >= 8 && gpu->l2_bytes >= (size_t)40 << 20 && gpu->cc_minor != 9;
     return has_halves ? gpu->l2_bytes / 2 : gpu->l2_bytes;
@@ -65,12 +66,13 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     for (unsigned i = 0; i < gpu->sms; i++)
         cache_close(&counters->l1s[i]);
     if (!counters->l2.sets)
-        cache_open(&counters->l2, l2_holds(gpu));
+        cache_open(&counters->l2, count_l2_holds(gpu));
     else
         cache_clear(&counters->l2);
     counters->l2.by_bursts = true;
     counters->fill_sectors = counters->partial_lines = 0;
     counters->units = units_open(launch, (unsigned)resident, false);
+    simt_sample_begin(launch, counters->units != NULL);
     bool is_played = counters->replay && replay_launch(counters->replay, launch);
     counters->follows_replay = is_played && !counters->units;
     if (counters->follows_replay)
@@ -162,7 +164,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     struct gpu_counters sum;
     count_sum(counters, launch, &sum);
     if (launch->sampled)
-        count_scale(launch, &sum);
+        count_scale(counters, launch, &sum);
     count_model(launch, &sum);
     if (counters->file)
         count_write(counters, launch, &sum);

@@ -99,7 +99,9 @@ void count_model(struct simt_launch_state *launch, const struct gpu_counters *su
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
 /* Those of a whole grid, from the blocks that were run in its place (launch->sampled). */
-void count_scale(const struct simt_launch_state *launch, struct gpu_counters *sum);
+void count_scale(const struct counters *counters, const struct simt_launch_state *launch,
+                 struct gpu_counters *sum);
+size_t count_l2_holds(const struct gpu_info *gpu);
 void count_write(struct counters *counters, struct simt_launch_state *launch,
                  const struct gpu_counters *sum);
 

@@ -327,25 +327,6 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->dram_write_bytes = counters->l2.written_back << CACHE_SECTOR_BITS;
 }
 
-void count_scale(const struct simt_launch_state *launch, struct gpu_counters *sum)
-{
-    uint64_t most[] = {sum->longest_warp, sum->unit_cycles, sum->clock_cycles,
-                       sum->busiest_requests};
-    double times = (double)launch->block_count / (double)launch->sampled;
-    for (unsigned i = 0; i < gpu_counter_count; i++) {
-        uint64_t *counter = gpu_counter(sum, i);
-        *counter = (uint64_t)((double)*counter * times + 0.5);
-    }
-    sum->longest_warp = most[0];
-    sum->clock_cycles = most[2];
-    sum->busiest_requests = most[3];
-    /* What ran fits on the GPU at once, and the whole grid may not. */
-    uint64_t units = launch->block_count / launch->cluster_size; /* blocks, or clusters */
-    uint64_t rounds = (units + launch->resident_limit - 1) /
-                      (launch->resident_limit ? launch->resident_limit : 1);
-    sum->unit_cycles = most[1] * (rounds ? rounds : 1);
-}
-
 void count_model(struct simt_launch_state *launch, const struct gpu_counters *sum)
 {
     struct gpu_model model;

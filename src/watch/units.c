@@ -7,6 +7,7 @@
 
 #include "gpu/model.h"
 #include "simt/cluster.h"
+#include "simt/sample.h"
 #include "simt/tma.h"
 #include "watch/calendar.h"
 #include "watch/count.h"
@@ -223,13 +224,18 @@ static void wait_for(struct unit_warp *warp, const struct groups *groups, uint64
 /* Blocks -----------------------------------------------------------------------------------------
  */
 
-/* A cluster has SMs of its own; its first block looks for those that are free first. */
+/* A cluster has SMs of its own; its first block looks for those that are free first. A sample's
+ * blocks are those of some SMs. */
 static void place(struct units *units, const struct simt_block *block, struct watch_units *its)
 {
     static const double begin = 50; /* to start its warps */
     uint32_t rank = simt_block_rank(block);
-    unsigned count = units->resident * units->group_count, best = 0;
-    for (unsigned i = 1; i < count; i++)
+    unsigned count = units->resident * units->group_count, best = 0, step = 1;
+    if (simt_sample_is_by_sm(block->launch)) {
+        best = (unsigned)(block->linear % units->group_count);
+        step = units->group_count;
+    }
+    for (unsigned i = best + step; i < count; i += step)
         if (units->free[i] < units->free[best])
             best = i;
     its->slot = best;

@@ -45,6 +45,24 @@ for name, (inputs, function) in CASES.items():
         off = ((found - exact).abs() / exact.abs().clamp_min(1e-3)).max().item() / torch.finfo(dtype).eps
         most = 1.1 if name == "layer_norm" else 0.55  # which is rounded before 4 is added, too
         assert off < most, f"{name} of {dtype} is off by {off:.2f} units"
+a, b, c = (torch.randn(67, 67).half() for _ in range(3))
+A, B, C = (each.cuda() for each in (a, b, c))
+product = a.double() @ b.double()
+FORMS = {
+    "out=": (torch.mm(A, B, out=torch.empty(0, dtype=A.dtype, device="cuda")), product),
+    "out= with steps": (torch.mm(A, B, out=torch.empty(67, 134, dtype=A.dtype, device="cuda")[:, ::2]), product),
+    "addmm": (torch.addmm(C[0], A, B, beta=0.5, alpha=2), 0.5 * c[0].double() + 2 * product),
+    "addmm_": (C.clone().addmm_(A, B), c.double() + product),
+    "bmm": (torch.bmm(A[None], B[None])[0], product),
+    "baddbmm": (torch.baddbmm(C[None], A[None], B[None])[0], c.double() + product),
+    "baddbmm_": (C[None].clone().baddbmm_(A[None], B[None])[0], c.double() + product),
+    "with a function": (torch._addmm_activation(C[0], A, B), (c[0].double() + product).relu()),
+    "linear": (F.linear(A, B.t(), C[0]), c[0].double() + product),
+}
+for name, (found, exact) in FORMS.items():
+    assert found.dtype == torch.float16 and found.shape == exact.shape, name
+    off = ((found.cpu().double() - exact).abs() / exact.abs().clamp_min(1)).max().item() / torch.finfo(found.dtype).eps
+    assert off < 0.55, f"{name} is off by {off:.2f} units"
 for function in (torch.softmax, torch.log_softmax):
     assert function(torch.ones(2, 8, device="cuda").half(), 1, dtype=torch.float32).dtype == torch.float32
 print("works")
