@@ -10,6 +10,7 @@
  */
 // arch: sm_90
 #include "bulk.h"
+#include "prefetch.h"
 #include "tiles.h"
 
 #define PIECE 4  // chunks of 64 columns that a warp has of a band
@@ -21,11 +22,6 @@ template <int NT> struct room {
     enum { BANDS = 8 / PIECE / NT, SLOTS = 4 / NT };
 };
 
-/* Into the L2, as a hint. */
-static __device__ __forceinline__ void bulk_prefetch(const void *global, unsigned bytes)
-{
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes));
-}
 /* Read once: leaves the L2 before anything else. */
 static __device__ __forceinline__ void bulk_load_once(void *shared, const void *global,
                                                       unsigned bytes, barrier *b)

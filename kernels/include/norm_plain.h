@@ -7,6 +7,7 @@
 #define LOCKSTEP_KERNELS_NORM_PLAIN_H
 
 #include "norm_parts.h"
+#include "prefetch.h"
 
 /* A vector's results; a number becomes x multiply + add before gamma. */
 template <class T, bool LAYER>
@@ -24,8 +25,10 @@ static __device__ __forceinline__ uint4 plain_results(uint4 v, uint4 gamma, uint
     return narrow_all<T>(x);
 }
 
-/* A cluster for each row, whose blocks read their parts once and tell each other their moments. */
-template <class T, bool LAYER, int V>
+/* A cluster for each row, whose blocks read their parts once and tell each other their moments. What a
+ * block AHEAD of this one will read is on its way into the L2 when that one begins; each part of a row is
+ * asked for once, whether or not AHEAD is a multiple of the cluster's size. */
+template <class T, bool LAYER, int V, int AHEAD>
 static __device__ __forceinline__ void norm_plain(norm_job<T> a)
 {
     __shared__ moments of_warp[2][32];
@@ -42,6 +45,9 @@ static __device__ __forceinline__ void norm_plain(norm_job<T> a)
         filled[k] = at < p.count ? PER<T> : 0;
         v[k] = at < p.count ? load_once(from + at) : make_uint4(0, 0, 0, 0);
     }
+    long long later = (blockIdx.x + AHEAD) / cluster_size();
+    if (threadIdx.x == 0 && later < a.rows && p.count > 0)
+        bulk_prefetch((const uint4 *)(a.x + later * a.cols) + p.first, p.count * 16);
     moments m;
     float factor = 1;
     for (unsigned turn = 0;; turn++) {
@@ -72,11 +78,11 @@ static __device__ __forceinline__ void norm_plain(norm_job<T> a)
     }
 }
 
-#define NORM_PLAIN(type, T, LAYER, VECTORS, THREADS)                                               \
+#define NORM_PLAIN(type, T, LAYER, VECTORS, THREADS, AHEAD)                                        \
     extern "C" __global__ void __launch_bounds__(THREADS, 1024 / (THREADS))                        \
         plain_##type(NORM_ARGUMENTS(T))                                                            \
     {                                                                                              \
-        norm_plain<T, LAYER, VECTORS>(NORM(T));                                                    \
+        norm_plain<T, LAYER, VECTORS, AHEAD>(NORM(T));                                             \
     }                                                                                              \
     NORM_LONG(type, T, LAYER)
 
