@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .command import Trouble, call_json, find, stream
 from .results import Answers, Findings, Hint, Message, Profile, Questions, Ready, Verdict
-from .widgets import Interactive
+from .widgets import Interactive, clickable
 
 USAGE = """\
 %%lockstep exercise NAME     grade the cell as an exercise of the course; also %%lockstep NAME
@@ -152,7 +152,7 @@ class Magic:
             return Answers(call_json(["learn", "quiz", words[0], "--answer", answer])[0])
         data, *_ = call_json(["learn", "quiz", words[0]])
         if not numbers:
-            return Questions(data)
+            return clickable(words[0], data["quiz"]) or Questions(data)
         if not numbers[0].isdigit() or not 1 <= int(numbers[0]) <= len(data["quiz"]):
             raise Trouble(f"{data['lesson']} has the questions 1 to {len(data['quiz'])}, "
                           f"not '{numbers[0]}'")

@@ -91,8 +91,23 @@ def quiz(lesson):
         raise Trouble("quiz needs ipywidgets: pip install ipywidgets; without it, "
                       f"%lockstep quiz {lesson} shows the questions") from None
     data, *_ = call_json(["learn", "quiz", lesson])
+    return _questions(ipywidgets, lesson, data["quiz"])
+
+
+def clickable(lesson, questions):
+    """The questions as buttons in a notebook that has ipywidgets; None elsewhere."""
+    try:
+        import ipywidgets
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    in_notebook = hasattr(get_ipython(), "kernel")
+    return _questions(ipywidgets, lesson, questions) if in_notebook else None
+
+
+def _questions(ipywidgets, lesson, questions):
     return ipywidgets.VBox([_question(ipywidgets, lesson, number, each)
-                            for number, each in enumerate(data["quiz"], 1)])
+                            for number, each in enumerate(questions, 1)])
 
 
 def _question(ipywidgets, lesson, number, question):

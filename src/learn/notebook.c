@@ -18,6 +18,7 @@ struct maker {
     bool solutions;
     json_t *cells;
     unsigned texts;       /* Markdown cells so far */
+    unsigned pictures;    /* interactives so far */
     char **message;       /* of the first error */
     bool in_code, placed; /* the section "Code"; the exercises have their cells */
 };
@@ -149,6 +150,20 @@ static unsigned heading_of(const char *line)
     return depth > 0 && depth <= 6 && line[depth] == ' ' ? (unsigned)depth : 0;
 }
 
+/* A cell for each of the section's interactives. */
+static void add_pictures(struct maker *maker, const char *lines)
+{
+    for (size_t size; *lines; lines += size + 1) {
+        char id[32];
+        size = strcspn(lines, "\n");
+        struct lk_buf text = {0};
+        lk_buf_printf(&text, "%%lockstep interactive %.*s", (int)size, lines);
+        snprintf(id, sizeof id, "interactive-%u", ++maker->pictures);
+        add_cell(maker, true, id, text.data, text.size);
+        lk_buf_free(&text);
+    }
+}
+
 /* One piece of the text, from a heading to the next. */
 static bool add_section(struct maker *maker, const char *text, size_t size)
 {
@@ -158,9 +173,12 @@ static bool add_section(struct maker *maker, const char *text, size_t size)
             return false;
         maker->in_code = strncmp(text, "## Code\n", 8) == 0;
     }
-    char *linked = learn_notebook_links(maker->lesson, text, size);
+    struct lk_buf pictures = {0};
+    char *linked = learn_notebook_links(maker->lesson, text, size, &pictures);
     if (linked[strspn(linked, " \n")])
         add_text(maker, linked, strlen(linked));
+    add_pictures(maker, pictures.data ? pictures.data : "");
+    lk_buf_free(&pictures);
     free(linked);
     return true;
 }
@@ -219,10 +237,15 @@ static void add_question(struct maker *maker, unsigned number)
 
 static void add_quiz(struct maker *maker)
 {
-    static const char intro[] =
-        "## Quiz\n\nWrite the number of your answer after `answer=`, and run the cell.";
-    if (maker->lesson->question_count)
+    static const char intro[] = "## Quiz\n\nRun the next cell and click, where ipywidgets is "
+                                "installed. Or write the number "
+                                "of your answer after `answer=`, and run that cell.";
+    if (maker->lesson->question_count) {
+        const char *ask =
+            lk_arena_printf(maker->lesson->arena, "%%lockstep quiz %s", maker->lesson->id);
         add_text(maker, intro, strlen(intro));
+        add_cell(maker, true, "click", ask, strlen(ask));
+    }
     for (unsigned i = 0; i < maker->lesson->question_count; i++)
         add_question(maker, i);
 }

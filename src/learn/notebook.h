@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_LEARN_NOTEBOOK_H
 #define LOCKSTEP_LEARN_NOTEBOOK_H
 
+#include "base/buf.h"
 #include "learn/lesson.h"
 
 /* With solutions the exercises' cells hold ours, and the questions are answered. NULL and a
@@ -28,7 +29,9 @@ enum learn_notebook_end {
 enum learn_notebook_end learn_notebook_write(const json_t *notebook, const char *path, bool force,
                                              char **aside, char **message);
 
-/* Links as a notebook can follow them; text is a lesson's Markdown. Malloc'd. */
-char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size);
+/* Links as a notebook can follow them; text is a lesson's Markdown. Malloc'd. pictures gets a line
+ * "NAME SETTING=VALUE .." for each interactive, in their order. */
+char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size,
+                           struct lk_buf *pictures);
 
 #endif

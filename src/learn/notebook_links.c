@@ -1,6 +1,6 @@
 /*
  * notebook_links.c: the links of a lesson's text, for a notebook. Other lessons are the notebooks
- * beside it; an exercise is the cell below; links to what only the studio shows are marked.
+ * beside it; an exercise, or an interactive, is a cell below.
  */
 #include "learn/notebook.h"
 
@@ -68,16 +68,37 @@ static const struct learn_exercise *find_exercise(const struct learn_lesson *les
     return NULL;
 }
 
-static void add_link(struct lk_buf *out, const struct learn_lesson *lesson, const struct link *link)
+/* "interactive:tiles?tile=16&exercise=KEY" as "tiles tile=16": runs in a notebook are shipped ones.
+ */
+static void add_picture(struct lk_buf *pictures, const struct link *link)
+{
+    const char *at = link->target + strlen("interactive:"), *end = link->target + link->target_size;
+    struct lk_buf line = {0};
+    for (bool is_name = true; at < end; is_name = false) {
+        size_t size = 0;
+        while (at + size < end && at[size] != '?' && at[size] != '&')
+            size++;
+        if (size < 9 || memcmp(at, "exercise=", 9) != 0)
+            lk_buf_printf(&line, "%s%.*s", is_name ? "" : " ", (int)size, at);
+        at += size + (at + size < end);
+    }
+    lk_buf_printf(&line, "\n");
+    if (!pictures->data || !strstr(pictures->data, line.data)) /* once in a section */
+        lk_buf_add(pictures, line.data, line.size);
+    lk_buf_free(&line);
+}
+
+static void add_link(struct lk_buf *out, const struct learn_lesson *lesson, const struct link *link,
+                     struct lk_buf *pictures)
 {
     int size = (int)link->words_size;
     const struct learn_exercise *exercise = find_exercise(lesson, link);
     if (begins(link, "https://") || begins(link, "http://") || begins(link, "#"))
         lk_buf_add(out, link->words - 1, link->size);
-    else if (begins(link, "interactive:"))
-        lk_buf_printf(out, "**%.*s** (to move it yourself, open this lesson in `lockstep studio`)",
-                      size, link->words);
-    else if (exercise)
+    else if (begins(link, "interactive:")) {
+        lk_buf_printf(out, "**%.*s** (in a cell below)", size, link->words);
+        add_picture(pictures, link);
+    } else if (exercise)
         lk_buf_printf(out, "**%.*s** (%s)", size, link->words,
                       exercise->is_aside ? "only in CUDA C" : "its cell is below");
     else if (!add_lesson_link(out, link))
@@ -98,7 +119,8 @@ static size_t code_size(const char *at, const char *end)
     return ticks;
 }
 
-char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size)
+char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size,
+                           struct lk_buf *pictures)
 {
     struct lk_buf out = {0};
     struct link link;
@@ -109,7 +131,7 @@ char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, 
         if (*at == '`')
             length = code_size(at, end);
         if (*at == '[' && read_link(at, end, &link)) {
-            add_link(&out, lesson, &link);
+            add_link(&out, lesson, &link, pictures);
             length = link.size;
         } else {
             lk_buf_add(&out, at, length);

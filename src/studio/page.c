@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,4 +115,22 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
 void page_end(struct studio_reply *reply)
 {
     lk_buf_printf(&reply->body, "</main>\n</body>\n</html>\n");
+}
+
+void page_missing(struct studio_request *request, struct studio_reply *reply, const char *format,
+                  ...)
+{
+    struct lk_buf text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    page_begin(request, reply, &(struct studio_page){.title = "Not found"});
+    reply->status = 404;
+    lk_buf_printf(&reply->body, "<h1>Not found</h1>\n<p id=\"refusal\">");
+    lk_buf_html(&reply->body, text.data);
+    lk_buf_printf(&reply->body,
+                  "</p>\n<p><a class=\"button primary\" href=\"/\">To the course</a></p>\n");
+    page_end(reply);
+    lk_buf_free(&text);
 }

@@ -55,5 +55,5 @@ void page_interactive(struct studio_request *request, struct studio_reply *reply
         page_end(reply);
         return;
     }
-    reply_refusal(reply, 404, "There is no such interactive.");
+    page_missing(request, reply, "There is no such interactive.");
 }

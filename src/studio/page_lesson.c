@@ -81,7 +81,7 @@ void page_quiz(struct studio_request *request, struct studio_reply *reply)
 {
     const struct learn_lesson *lesson = find_lesson(request->studio->options.course, request->rest);
     if (!lesson) {
-        reply_refusal(reply, 404, "There is no such lesson.");
+        page_missing(request, reply, "There is no such lesson.");
         return;
     }
     for (unsigned i = 0; i < lesson->question_count; i++) {
@@ -200,7 +200,7 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
     char *message = NULL;
     bool math;
     if (!lesson) {
-        reply_refusal(reply, 404, "There is no lesson '%s'.", request->rest);
+        page_missing(request, reply, "There is no lesson '%s'.", request->rest);
         return;
     }
     bool is_site = request->studio->is_site;

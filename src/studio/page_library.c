@@ -140,7 +140,7 @@ static void show_variant(struct studio_request *request, struct studio_reply *re
     if (source)
         show_profile(request, reply, title, run, source, back, words);
     else
-        reply_refusal(reply, 404, "%s runs on the CPU and has no profile.", title);
+        page_missing(request, reply, "%s runs on the CPU and has no profile.", title);
     free(words);
     free(back);
     free(run);
@@ -179,9 +179,9 @@ void page_family(struct studio_request *request, struct studio_reply *reply)
     char *message = NULL;
     if (strchr(request->rest, '.')) {
         if (!show_picture(request, reply))
-            reply_refusal(reply, 404, "There is no such picture.");
+            page_missing(request, reply, "There is no such picture.");
     } else if (!zoo_find(request->rest, &family, &variant, &message)) {
-        reply_refusal(reply, 404, "%s", message);
+        page_missing(request, reply, "%s", message);
     } else if (variant) {
         show_variant(request, reply, family, variant);
     } else {

@@ -28,6 +28,9 @@ struct studio_page {
 void page_begin(struct studio_request *request, struct studio_reply *reply,
                 const struct studio_page *page);
 void page_end(struct studio_reply *reply);
+/* What is not there, within the frame of the others: status 404. */
+void page_missing(struct studio_request *request, struct studio_reply *reply, const char *format,
+                  ...) __attribute__((format(printf, 3, 4)));
 /* "/lesson/week1/day4_first_kernel?exercise=add" */
 void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
 

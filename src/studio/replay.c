@@ -182,7 +182,7 @@ void page_replay(struct studio_request *request, struct studio_reply *reply)
 {
     const struct learn_exercise *exercise = request->exercise;
     if (!exercise && *studio_query(request, "exercise")) {
-        reply_refusal(reply, 404, "There is no such exercise in this course.");
+        page_missing(request, reply, "There is no such exercise in this course.");
         return;
     }
     if (!exercise) {
@@ -207,8 +207,8 @@ void page_replay_variant(struct studio_request *request, struct studio_reply *re
     const struct zoo_variant *variant = NULL;
     char *message = NULL;
     if (!zoo_find(request->rest, &family, &variant, &message) || !variant || variant->cpu) {
-        reply_refusal(reply, 404, "%s",
-                      message ? message : "This is not a variant that runs on a GPU.");
+        page_missing(request, reply, "%s",
+                     message ? message : "This is not a variant that runs on a GPU.");
     } else {
         char *title = lk_format("Replay of %s/%s", family->name, variant->name);
         char *data = lk_format("/api/replay?variant=%s/%s", family->name, variant->name);

@@ -78,7 +78,8 @@ void studio_route(struct studio_request *request, struct studio_reply *reply)
     if (api)
         reply_error(reply, known ? 405 : 404,
                     known ? "this path needs another method" : "there is nothing here");
+    else if (known)
+        reply_refusal(reply, 405, "This page needs another method.");
     else
-        reply_refusal(reply, known ? 405 : 404,
-                      known ? "This page needs another method." : "There is no such page.");
+        page_missing(request, reply, "There is no such page.");
 }

@@ -100,17 +100,10 @@ void reply_refusal(struct studio_reply *reply, unsigned status, const char *form
         &reply->body,
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">" /* asks for none */
-        "<title>Lockstep</title>%s<main><h1>Lockstep studio</h1>"
-        "<p id=\"refusal\">",
-        status == 404 ? "<script src=\"/web/theme.js\"></script>"
-                        "<link rel=\"stylesheet\" href=\"/web/style.css\">"
-                      : ""); /* a browser that is refused gets no files either */
+        "<title>Lockstep</title><main><h1>Lockstep studio</h1>" /* nor files: it is refused */
+        "<p id=\"refusal\">");
     lk_buf_html(&reply->body, text.data);
-    lk_buf_printf(&reply->body, "</p>\n%s</main>\n",
-                  status == 404 ? "<p><a href=\"/\">The course</a> \302\267 "
-                                  "<a href=\"/interactives\">interactives</a> \302\267 "
-                                  "<a href=\"/library\">the library</a></p>\n"
-                                : "");
+    lk_buf_printf(&reply->body, "</p>\n</main>\n");
     lk_buf_free(&text);
 }
 

@@ -16,8 +16,9 @@ ids = [cell["id"] for cell in cells]
 expect("links fence", "# this is no heading\n[no](link.md)\n```" in every, every)
 expect("links code", "`[nor](is.this)`" in every, every)
 expect("links interactive",
-       "but **this picture** (to move it yourself, open this lesson in `lockstep studio`) is one"
-       in every, every)
+       "but **this picture** (in a cell below) is one" in every, every)
+pictures = [value for value in text.values() if value.startswith("%lockstep interactive ")]
+expect("links interactive cell", len(pictures) == 1 and "?" not in pictures[0], pictures)
 expect("links address", "[a page](https://example.org/page_(1))" in every, every)
 expect("links day", "See [another day](day2_none.ipynb)" in every, every)
 expect("links week", "[another week](../week2/day1_far.ipynb)" in every, every)

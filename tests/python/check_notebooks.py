@@ -87,8 +87,12 @@ def check_form(name, notebook, lesson, folder):
     wanted = [f"%%lockstep exercise {lesson['id']}/{each['name']}" for each in lesson["exercises"]
               if not each["aside"]]
     expect(f"{name} exercises", keys == wanted, keys)
-    quiz = sum(source(cell).startswith("%lockstep quiz") for cell in notebook["cells"])
+    quiz = sum(cell["id"].startswith("quiz-") for cell in notebook["cells"])
     expect(f"{name} questions", quiz == lesson["questions"], quiz)
+    links = set(re.findall(r"\]\(interactive:(\w+)", (folder / "lesson.md").read_text()))
+    moved = {source(cell).split()[2] for cell in notebook["cells"]
+             if source(cell).startswith("%lockstep interactive ")}
+    expect(f"{name} interactives", moved == links, (moved, links))
 
 
 # Running -----------------------------------------------------------------------------------------
@@ -168,6 +172,8 @@ def check_runs(name, notebook, ran, lesson, solutions):
             stated = stated_verdict(exercises[which])
             expect(f"{name} {which} fails", re.search(stated, text), f"{stated} / {text}")
             expect(f"{name} {which} is red", "#cf222e" in html, html)
+        elif kind == "interactive":
+            expect(f"{name} picture {which}", "<iframe" in html and "lockstepSettings" in html, text)
         elif kind == "quiz":
             wanted = "right." if solutions else f"{which}. "
             expect(f"{name} question {which}", text.startswith(wanted), text)

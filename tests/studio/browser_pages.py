@@ -217,7 +217,8 @@ def fits(browser, path):
         const wide = document.documentElement.scrollWidth;
         const widest = [...document.querySelectorAll('body *')].find((each) =>
             each.getBoundingClientRect().right > innerWidth + 1 && !each.closest(
-                '.scroll, pre, table, .figure, .CodeMirror, svg, .skip, .hidden, .katex-mathml'));
+                '.scroll, pre, table, .figure, .CodeMirror, svg, .skip, .hidden, .katex-mathml, ' +
+                '.family p:has(> img)'));
         return [wide, widest ? widest.tagName + '.' + widest.className : ''];""")
     assert wide <= 390 and not name, f"{path} is {wide} wide: {name}"
 
