@@ -40,8 +40,8 @@ static uint64_t bytes_in_use(const struct counters *counters)
     uint64_t bytes = 0;
     for (size_t i = 0; i < counters->chunk_count; i++) {
         const uint64_t *bits = counters->touched[counters->chunks[i]];
-        uint64_t base = counters->machine->memory.base +
-                        ((uint64_t)counters->chunks[i] << COUNT_CHUNK_BITS);
+        uint64_t base =
+            counters->machine->memory.base + ((uint64_t)counters->chunks[i] << COUNT_CHUNK_BITS);
         for (uint64_t sector = 0; sector < SECTORS; sector++) {
             uint64_t address = base + (sector << CACHE_SECTOR_BITS);
             if (!(bits[sector / 64] >> sector % 64 & 1))
@@ -102,4 +102,3 @@ void count_scale(const struct counters *counters, const struct simt_launch_state
                       (launch->resident_limit ? launch->resident_limit : 1);
     sum->unit_cycles = most[1] * (rounds ? rounds : 1);
 }
-

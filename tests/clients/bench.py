@@ -1,4 +1,5 @@
-"""bench.py: what do_bench leaves incomplete is not read in silence; for LOCKSTEP_BENCH=100000."""
+"""bench.py: do_bench counts a part of a launch's blocks: its time, and what becomes of the other blocks; what is
+left incomplete is not read in silence. For LOCKSTEP_BENCH=100000:0."""
 
 import os
 
@@ -31,7 +32,7 @@ def bench(count):
     return triton.testing.do_bench(lambda: add[(triton.cdiv(count, 1024),)](x, y, out, count, 1024))
 
 
-assert os.environ["LOCKSTEP_BENCH"] == "100000"
+assert os.environ["LOCKSTEP_BENCH"] == "100000:0"
 bench(few)  # small launches are whole
 assert out.sum() == 2 * few
 sampled = bench(n)
@@ -44,8 +45,21 @@ out.zero_()
 bench(n)
 out.zero_()
 assert out.sum() == 0
+kept = []
+compiled = torch.compile(lambda x, y: x * y + 1)
+compiled(x, y)
+x.fill_(3)
+triton.testing.do_bench(lambda: kept.append(compiled(x, y)))  # a kernel of Inductor's writes new memory
+assert refuses(kept[-1].sum)
 import lockstep_bench  # noqa: E402
 
+lockstep_bench.REST = 1 << 40  # the other blocks run uncounted
+out.fill_(1)
+assert triton.testing.do_bench(lambda: add[(n // 1024,)](out, y, out, n, 1024)) == sampled
+assert (out == 2).all()  # each of them once
+triton.testing.do_bench(lambda: kept.append(compiled(x, y)))
+assert (kept[-1] == 4).all()
+x.fill_(1)
 lockstep_bench.SAMPLE = 0
 whole = bench(n)
 assert out.sum() == 2 * n and abs(sampled - whole) < 0.1 * whole

@@ -342,5 +342,6 @@ SCRIPT
     expect torch-check-knows-each-tensor 1 'tensors.py:6: out of bounds: read of 4 bytes.*end of allocation .* of 3200 bytes' \
         "$LOCKSTEP" check "$work/tensors.py"
     expect torch-halves 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/halves.py"
-    expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
+    expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000:0 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
+    expect triton-bench-samples 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/bench_samples.py"
 fi

@@ -19,8 +19,8 @@ static const char atomic_ptx[] =
     ".visible .entry count_up(.param .u64 data)\n{\n .reg .b64 %rd; .reg .b32 %r;\n"
     " ld.param.u64 %rd, [data]; mov.u32 %r, 1; red.global.add.u32 [%rd], %r;\n ret;\n}\n";
 
-/* data[i] += one * (1 + its block % 16) by way of cp.async, which is followed in time: the block goes
- * round its loop so many times. */
+/* data[i] += one * (1 + its block % 16) by way of cp.async, which is followed in time: the block
+ * goes round its loop so many times. */
 static const char copy_ptx[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry copy_add(.param .u64 data, .param .u32 n, .param .u32 one)\n{\n"
