@@ -7,9 +7,21 @@
  */
 // arch: sm_90
 #include "parts.h"
+#include "prefetch.h"
 
 #define VECTORS 8 // tune: 2 4 8
+#define AHEAD 132 // tune: 132 264; blocks
 #define THREADS 256 // tune: 256 512 1024; more where 8 blocks of them do not hold a row
+
+/* What a later block will read: it is on its way into the L2 before that block begins. Each part of a row
+ * is asked for once, whether or not AHEAD is a multiple of the cluster's size. */
+template <class T>
+static __device__ __forceinline__ void prefetch_part(entropy_job<T> a, part_of_row p, unsigned block)
+{
+    long long row = block / cluster_size();
+    if (threadIdx.x == 0 && row < a.rows && p.count > 0)
+        bulk_prefetch((const uint4 *)(a.logits + row * a.cols) + p.first, p.count * 16);
+}
 
 template <class T, int V> static __device__ __forceinline__ void entropy_parts(entropy_job<T> a)
 {
@@ -26,6 +38,7 @@ template <class T, int V> static __device__ __forceinline__ void entropy_parts(e
         unsigned at = threadIdx.x + i * blockDim.x;
         v[i] = at < p.count ? load_once(from + at) : filler<T>();
     }
+    prefetch_part(a, p, blockIdx.x + AHEAD);
     let_next_begin(); // which waits until the losses are there
     known k = measure<T, V>(v, p.count, a.smoothing != 0);
     wait_for_kernels_before(); // which counts the rows; it leaves logits and labels alone

@@ -61,18 +61,13 @@ static __device__ __forceinline__ void store_vector(T *y, long long left, const 
         if (k < left)
             narrow(part[k], &y[k]);
 }
-/* Two neighbours. */
-template <class T>
-static __device__ __forceinline__ void store_pair(T *y, bool aligned, float low, float high)
+/* Two neighbours, at an even number of elements from an address that a vector may have. */
+template <class T> static __device__ __forceinline__ void store_pair(T *y, float low, float high)
 {
-    if (!aligned) {
-        narrow(low, y);
-        narrow(high, y + 1);
-    } else if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(T) == 2)
         *(unsigned *)y = narrow_pair(low, high, T());
-    } else {
+    else
         *(float2 *)y = make_float2(low, high);
-    }
 }
 
 /* Where number `at` waits: a gap after each 32 keeps a warp's vectors in different banks. */
@@ -81,38 +76,70 @@ static __device__ __forceinline__ int slot(int at)
     return at + at / 32 * 4;
 }
 
-/* Bits from 10 to LOG: a thread gets two neighbours of FAR places, so far apart that the last four bits are
- * among them, and stores them: those of a warp lie side by side. LOG is known to the compiler, so that
- * places are too. */
-template <int LOG, class T>
-static __device__ __forceinline__ void exchange_and_store(const float (&v)[EACH], int first, T *y,
-                                                          long long left, float scale)
+/* The last bit of what a thread has, and the scale: in one addition less for both numbers. */
+static __device__ __forceinline__ void last_butterfly(float (&v)[FAR], float scale)
 {
-    extern __shared__ float tile[];
+#pragma unroll
+    for (int k = 0; k < FAR / 2; k++) {
+        float low = v[k], high = v[k + FAR / 2] * scale;
+        v[k] = fmaf(low, scale, high);
+        v[k + FAR / 2] = fmaf(low, scale, -high);
+    }
+}
+
+/* Bits from 10 to LOG, when the tile waits in shared memory: a thread gets two neighbours of FAR places, so
+ * far apart that the last four bits are among them, and stores them: those of a warp lie side by side.
+ * LOG is known to the compiler, so that places are too. TURNED: bits 1 and 2 of the place have changed
+ * places in shared memory. */
+template <int LOG, bool TURNED, class T>
+static __device__ __forceinline__ void store_exchanged(const float *tile, T *y, long long left,
+                                                       float scale)
+{
     const int apart = 1 << (LOG - 4), threads = apart / 2;
     int from = threadIdx.x / threads * threads * EACH + threadIdx.x % threads * 2;
-    bool aligned = (size_t)y % (2 * sizeof(T)) == 0;
-#pragma unroll
-    for (int k = 0; k < EACH; k += 4)
-        *(float4 *)&tile[slot(first) + slot(k / PER<T> * 32 * PER<T>) + k % PER<T>] =
-            make_float4(v[k], v[k + 1], v[k + 2], v[k + 3]);
-    __syncthreads();
+    int waits = TURNED ? from & ~6 | (from & 2) << 1 | (from & 4) >> 1 : from;
     if (from >= left)
         return;
     float low[FAR], high[FAR];
 #pragma unroll
     for (int k = 0; k < FAR; k++) {
-        float2 both = *(const float2 *)&tile[slot(from) + slot(k * apart)];
+        float2 both = *(const float2 *)&tile[slot(waits) + slot(k * apart)];
         low[k] = both.x, high[k] = both.y;
     }
 #pragma unroll
-    for (int bit = 14 - LOG; bit < 4; bit++) {
+    for (int bit = 14 - LOG; bit < 3; bit++) {
         butterfly(low, bit);
         butterfly(high, bit);
     }
+    last_butterfly(low, scale);
+    last_butterfly(high, scale);
+    if ((size_t)y % (2 * sizeof(T)) == 0) {
 #pragma unroll
-    for (int k = 0; k < FAR; k++)
-        store_pair(y + from + k * apart, aligned, low[k] * scale, high[k] * scale);
+        for (int k = 0; k < FAR; k++)
+            store_pair(y + from + k * apart, low[k], high[k]);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < FAR; k++) {
+        narrow(low[k], y + from + k * apart);
+        narrow(high[k], y + from + k * apart + 1);
+    }
+}
+
+template <bool TURNED, class T>
+static __device__ __forceinline__ void store_by_size(int log, const float *tile, T *y, long long left,
+                                                     float scale)
+{
+    switch (log) {
+    case 11:
+        return store_exchanged<11, TURNED>(tile, y, left, scale);
+    case 12:
+        return store_exchanged<12, TURNED>(tile, y, left, scale);
+    case 13:
+        return store_exchanged<13, TURNED>(tile, y, left, scale);
+    case 14:
+        return store_exchanged<14, TURNED>(tile, y, left, scale);
+    }
 }
 
 /* A tile of EACH blockDim.x numbers, with one block of numbers or several. first_bits(vectors, v) makes
@@ -134,15 +161,15 @@ static __device__ __forceinline__ void transform(const T *x, T *y, long long n, 
     for (int bit = LOW<T>; bit < 5; bit++)
         if (log > bit + 5)
             butterfly(v, bit);
-    switch (log) {
-    case 11:
-        return exchange_and_store<11>(v, first, y + tile, n - tile, scale);
-    case 12:
-        return exchange_and_store<12>(v, first, y + tile, n - tile, scale);
-    case 13:
-        return exchange_and_store<13>(v, first, y + tile, n - tile, scale);
-    case 14:
-        return exchange_and_store<14>(v, first, y + tile, n - tile, scale);
+    if (log > 10) {
+        extern __shared__ float waiting[];
+#pragma unroll
+        for (int k = 0; k < EACH; k += 4)
+            *(float4 *)&waiting[slot(first) + slot(k / PER<T> * line) + k % PER<T>] =
+                make_float4(v[k], v[k + 1], v[k + 2], v[k + 3]);
+        __syncthreads();
+        store_by_size<false>(log, waiting, y + tile, n - tile, scale);
+        return;
     }
 #pragma unroll
     for (int k = 0; k < VECTORS<T>; k++)

@@ -31,6 +31,7 @@ static __device__ __forceinline__ void add_bands(const float *parts, T *out, lon
     long long column = blockIdx.x * 32 + threadIdx.x % 32;
     int warp = threadIdx.x / 32;
     float sum = 0;
+    wait_for_kernels_before();
     if (column < cols)
 #pragma unroll 4
         for (int band = warp; band < bands; band += 16)

@@ -61,26 +61,30 @@ template <bool LAYER> static __device__ __forceinline__ moments merge(moments a,
  * the squares around the common mean are at least a 1 / lanes of those around the first lane's, which has
  * numbers wherever another one has. Sums over lanes have the same bits in every lane. */
 template <bool LAYER>
-static __device__ __forceinline__ moments merge_lanes(moments m, unsigned lanes)
+static __device__ __forceinline__ moments merge_lanes(moments m, unsigned lanes, float count)
 {
     if (!LAYER)
         return moments{0, 0, sum_lanes(m.squares, lanes)};
     float zero = __shfl_sync(0xffffffff, m.mean, threadIdx.x % 32 & ~(lanes - 1));
     float apart = m.mean - zero, shift = m.count * apart;
-    float count = sum_lanes(m.count, lanes), sum = sum_lanes(shift, lanes);
+    float sum = sum_lanes(shift, lanes);
     float squares = sum_lanes(fmaf(shift, apart, m.squares), lanes);
     float further = count > 0 ? __fdividef(sum, count) : 0;
     squares = fmaf(-further, sum, squares);
     return moments{count, zero + further, squares < 0 ? 0 : squares};
 }
+template <bool LAYER>
+static __device__ __forceinline__ moments merge_lanes(moments m, unsigned lanes)
+{
+    return merge_lanes<LAYER>(m, lanes, LAYER ? sum_lanes(m.count, lanes) : 0);
+}
 
 /* Every thread of a block of whole warps gets the block's. Two calls in a row must not have the
  * same of_warp: there is one barrier. */
 template <bool LAYER>
-static __device__ __forceinline__ moments merge_block(moments m, moments *of_warp)
+static __device__ __forceinline__ moments merge_warps(moments m, moments *of_warp)
 {
     unsigned lane = threadIdx.x % 32;
-    m = merge_lanes<LAYER>(m, 32);
     if (lane == 0)
         of_warp[threadIdx.x / 32] = m;
     __syncthreads();
@@ -88,6 +92,11 @@ static __device__ __forceinline__ moments merge_block(moments m, moments *of_war
         return merge_lanes<LAYER>(
             lane % 8 < blockDim.x / 32 ? of_warp[lane % 8] : moments{0, 0, 0}, 8);
     return merge_lanes<LAYER>(lane < blockDim.x / 32 ? of_warp[lane] : moments{0, 0, 0}, 32);
+}
+template <bool LAYER>
+static __device__ __forceinline__ moments merge_block(moments m, moments *of_warp)
+{
+    return merge_warps<LAYER>(merge_lanes<LAYER>(m, 32), of_warp);
 }
 
 /* The moments of a thread's vectors; the first `filled` of each vector's elements are numbers of

@@ -268,6 +268,8 @@ static const char *const edges[] = {
     "rows=1 cols=64 dist=ignored reduce=mean,sum",
     "rows=6 cols=64 dist=ignored ignore=3",
     "rows=600 cols=8 reduce=sum scale=2", /* several rows for each block that stays */
+    "rows=40 cols=40000",                 /* and for clusters a later row to ask for */
+    "rows=20 cols=131080",
     NULL};
 
 static const char *const bench[] = {"rows=4K cols=32K",

@@ -331,7 +331,7 @@ static size_t workspace_columns(const struct zoo_call *call)
     return (size_t)bands_of(call) * (size_t)call->problem->value[FUSED_COLS] * sizeof(float);
 }
 
-static CUresult launch_columns(struct zoo_call *call)
+static CUresult launch_bands(struct zoo_call *call, bool overlaps)
 {
     const struct zoo_problem *problem = call->problem;
     struct places at = places_of(problem);
@@ -345,9 +345,18 @@ static CUresult launch_columns(struct zoo_call *call)
         launch(call, (struct zoo_grid){.x = (unsigned)tiles_of(call), .y = (unsigned)bands});
     if (status != CUDA_SUCCESS)
         return status;
-    return ZOO_LAUNCH(call, kernel,
-                      ((struct zoo_grid){.x = zoo_ceil_div(cols, 32), .threads = 512}),
-                      &call->workspace, &call->buffer[at.dbias], &cols, &bands);
+    return ZOO_LAUNCH(
+        call, kernel,
+        ((struct zoo_grid){.x = zoo_ceil_div(cols, 32), .threads = 512, .overlaps = overlaps}),
+        &call->workspace, &call->buffer[at.dbias], &cols, &bands);
+}
+static CUresult launch_columns(struct zoo_call *call)
+{
+    return launch_bands(call, false);
+}
+static CUresult launch_overlapped(struct zoo_call *call)
+{
+    return launch_bands(call, true);
 }
 
 static bool takes_separate(const struct zoo_problem *problem)
@@ -372,6 +381,8 @@ static const struct zoo_variant variants[] = {
      launch_in_flight, .takes = takes_forward, .traits = ZOO_DETERMINISTIC},
     {"columns", "backward: dx, and the bias's gradient from sums kept on the way down",
      launch_columns, workspace_columns, .takes = takes_backward, .traits = ZOO_DETERMINISTIC},
+    {"overlapped", "backward: columns, whose second launch overlaps the first", launch_overlapped,
+     workspace_columns, .takes = takes_backward, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 #define TORCH_GELU                                                                                 \

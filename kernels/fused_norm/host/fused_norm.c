@@ -196,6 +196,14 @@ static CUresult launch_separate(struct zoo_call *call)
     return launch_forward(call, "norm", &a, threads > 1024 ? 1024 : threads);
 }
 
+/* Does every thread of a block have all its vectors? More than 2^35 elements, or all of them
+ * dropped, are no case to be fast in. */
+static bool is_full(const struct arguments *a, const struct zoo_call *call, unsigned threads)
+{
+    return row_bytes(call->problem) == (int64_t)16 * threads * zoo_tunable(call, "VECTORS") &&
+           a->threshold < 65536 && a->rows * a->cols >> 35 == 0;
+}
+
 static CUresult launch_rows(struct zoo_call *call)
 {
     struct arguments a = arguments_of(call);
@@ -203,7 +211,7 @@ static CUresult launch_rows(struct zoo_call *call)
     if (is_empty(call->problem))
         return CUDA_SUCCESS;
     if (a.whole && threads <= 1024)
-        return launch_forward(call, "rows", &a, threads);
+        return launch_forward(call, is_full(&a, call, threads) ? "full" : "rows", &a, threads);
     return launch_forward(call, "long", &a, threads > 1024 ? 1024 : threads);
 }
 
@@ -338,6 +346,8 @@ static const char *const edges[] = {
     "rows=20 cols=72 norm=rmsnorm,layernorm direction=backward type=bf16,f32 p=0.5 dsum=none",
     "rows=7 cols=64 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32 p=0,1",
     "rows=2 cols=4096,9000 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32",
+    "rows=3 cols=1024 norm=rmsnorm,layernorm direction=forward type=bf16,f16,f32 p=0,0.25,1 "
+    "state=given",
     "rows=2 cols=40008 norm=layernorm type=bf16,f32",
     "rows=300 cols=24 norm=rmsnorm,layernorm direction=backward type=bf16,f16",
     "rows=6 cols=64 norm=rmsnorm,layernorm direction=forward type=bf16,f32 dist=ascending",

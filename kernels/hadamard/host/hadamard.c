@@ -152,8 +152,8 @@ static bool fits_shared(const struct zoo_call *call)
            (int)sizeof(float) * (int)call->problem->value[HADAMARD_SIZE];
 }
 
-/* Of registers and tensor_cores: 32 numbers a thread, at least four warps. Blocks of numbers of
- * more than 1024 pass through shared memory, in f32 and with gaps. */
+/* Of registers, tensor_cores and prefetched: 32 numbers a thread, at least four warps. Blocks of
+ * numbers of more than 1024 pass through shared memory, in f32 and with gaps. */
 enum { MOST_TILE_LOG = 14, MOST_WARP_LOG = 10, LEAST_PRODUCT_LOG = 5 };
 static bool takes_registers(const struct zoo_problem *problem)
 {
@@ -202,6 +202,14 @@ static CUresult launch_tensor_cores(struct zoo_call *call)
 {
     return launch_tiles(call, "tensor_cores");
 }
+static bool takes_prefetched(const struct zoo_problem *problem)
+{
+    return takes_tensor_cores(problem) && log_of(problem) > MOST_WARP_LOG;
+}
+static CUresult launch_prefetched(struct zoo_call *call)
+{
+    return launch_tiles(call, "prefetched");
+}
 
 static const struct zoo_variant variants[] = {
     {"passes", "a launch for each bit, f32 in memory between them", launch_passes, workspace_passes,
@@ -213,6 +221,9 @@ static const struct zoo_variant variants[] = {
     {"tensor_cores", "16-bit types: four bits in one product with a matrix of 1 and -1",
      launch_tensor_cores, .takes = takes_tensor_cores, .fits = fits_tiles,
      .traits = ZOO_DETERMINISTIC},
+    {"prefetched",
+     "16-bit types, 2048 to 16384: seven bits in two products, later tiles prefetched",
+     launch_prefetched, .takes = takes_prefetched, .fits = fits_tiles, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 /* python/peer_torch.py has the function. */
@@ -225,7 +236,10 @@ static const char *const edges[] = {
     "blocks=0,1,3,300 size=2,4,8,32,256 type=bf16",
     "blocks=1,3 size=16,128,256,512,1024,2048,4096,8192 type=bf16,f16,f32",
     "blocks=1 size=16384,32768 type=bf16,f32",
-    "blocks=7 size=64,512 type=bf16,f32 dist=constant,ascending,adversarial", NULL};
+    "blocks=7 size=64,512 type=bf16,f32 dist=constant,ascending,adversarial",
+    "blocks=1057 size=2048",
+    "blocks=265 size=16384", /* a later tile to ask for */
+    NULL};
 
 static const char *const bench[] = {
     "blocks=1M size=128",   "blocks=256K size=512",          "blocks=64K size=2048",
