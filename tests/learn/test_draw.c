@@ -5,6 +5,7 @@
 #include "learn/draw.h"
 #include "learn/log.h"
 #include "learn/reader.h"
+#include "learn/values.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -224,12 +225,34 @@ static void test_log(void **unused)
     lk_buf_free(&text);
 }
 
+/* Numbers that fill the mantissa: all of them, or one in each quarter of the longest extent. */
+static void test_deep(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 4096, LONGEST = 1024 };
+    static float all[COUNT], few[COUNT];
+    struct learn_buffer buffer = {.name = "x", .type = ZOO_F32, .role = ZOO_IN, .times = 1};
+    unsigned odd = 0, kept = 0;
+    values_fill(&buffer, 7, 0, DEEP, 64, LONGEST, all, COUNT);
+    values_fill(&buffer, 7, 0, DEEP_FEW, 64, LONGEST, few, COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        uint32_t bits;
+        memcpy(&bits, &all[i], sizeof bits);
+        odd += bits & 1;
+        assert_true(fabsf(all[i]) >= 0.125f && fabsf(all[i]) < 0.25f);
+        assert_true(few[i] == 0 || few[i] == all[i]);
+        kept += few[i] != 0;
+    }
+    assert_int_equal(odd, COUNT);
+    assert_int_equal(kept, COUNT / (LONGEST / 4));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges), cmocka_unit_test(test_beyond), cmocka_unit_test(test_far),
-        cmocka_unit_test(test_family), cmocka_unit_test(test_again),  cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_deep),   cmocka_unit_test(test_family), cmocka_unit_test(test_again),
+        cmocka_unit_test(test_hidden), cmocka_unit_test(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,9 @@ static void test_refused(void **unused)
            "is not of the form 'tensor_map x 32 16' or 'tensor_map x 64 64 swizzled'");
     refuse("global_load_sectors_per_request", "global_load_sector",
            "exercises[0].limits[0].counter: there is no counter");
+    refuse("\"global_load_sectors_per_request\",",
+           "\"global_load_sectors_per_request\", \"far\": 2,",
+           "exercises[0].limits[0].far: must be 1 or more, for a problem with \"far\" sizes");
     refuse("\"one_short.cu\": \"wrong result for", "\"x/one_short.cu\": \"wrong result for",
            "must be a file's name");
     refuse("\"concept\": \"threadIdx", "\"idea\": \"threadIdx",

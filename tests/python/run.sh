@@ -78,22 +78,26 @@ mapfile -t days < <(cd "$root/course" && printf '%s\n' */day* | awk -v all="$all
     echo "not ok course ends early"
 
 # The same in Python, where the packages are: a few days, or all with LOCKSTEP_TEST_ALL=yes
-in_python() { # PACKAGE CLIENT DAY...
-    local package=$1 client=$2 with
+in_python() { # PACKAGE "CLIENT..." DAY...: with the first client that has it
+    local package=$1 clients=$2 with each
+    local -a pythons=("${LOCKSTEP_PYTHON:-python3}")
     shift 2
-    for with in "${LOCKSTEP_PYTHON:-python3}" "$(HOME=$home "$root/scripts/get-clients" --find "$client")/bin/python"; do
+    for each in $clients; do
+        pythons+=("$(HOME=$home "$root/scripts/get-clients" --find "$each")/bin/python")
+    done
+    for with in "${pythons[@]}"; do
         "$with" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$package') is None)" 2>/dev/null || continue
         LOCKSTEP_PYTHON=$with "$python" "$root/tests/python/check_notebooks.py" "$root/course" \
             "course-$package" python "$@" || echo "not ok course with $package ends early"
         return
     done
-    skip "course-$package" "there is no $package: scripts/get-clients $client"
+    skip "course-$package" "there is no $package: scripts/get-clients ${clients%% *}"
 }
-in_python numpy cupy week1/day1_baseline
+in_python numpy "cupy torch" week1/day1_baseline
 in_python cupy cupy week1/day2_same_on_gpu ${all:+week1/day3_how_gpus_work}
 if [ -n "$all" ]; then
     mapfile -t days < <(cd "$root/course" && printf '%s\n' week*/day* | grep -v '^week1/day[123]_')
 else
     days=(week4/day5_kv_cache)
 fi
-in_python triton triton "${days[@]}"
+in_python triton "triton torch" "${days[@]}"
