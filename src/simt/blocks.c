@@ -68,7 +68,7 @@ struct simt_block *simt_block_start(struct simt_worker *worker, uint64_t linear,
     block->window = rank << SIMT_RANK_SHIFT;
     block->cluster = NULL;
     block->has_ended = false;
-    block->vain = 0;
+    block->vain = block->still = block->skips = 0;
     block->turn = (struct simt_turn){0};
     block->launch = launch;
     block->worker = worker;

@@ -9,6 +9,10 @@
  * How often a warp looks at an mbarrier, or asks whether its products are done, depends on whose
  * turn it is here, so a look in vain takes no time, nor does the pause after it (cuda::barrier has
  * some, which grow): the warp goes on when its block has got that far.
+ * If all warps of a block wait at mbarriers, their pauses' clocks stand still every now and then: a
+ * deadlock shows when no warp gets into a new state, and a clock would make each state new. Before
+ * it is reported, they are put forward, further each time, in case one of them waits no longer than
+ * a given time (run.c).
  */
 #ifndef LOCKSTEP_SIMT_CLOCK_H
 #define LOCKSTEP_SIMT_CLOCK_H
@@ -34,6 +38,13 @@ static inline uint64_t simt_clock(const struct simt_warp_state *warp)
 static inline uint64_t simt_cycles_of_ns(const struct simt_machine *machine, uint64_t ns)
 {
     return (uint64_t)((double)ns * machine->gpu->boost_mhz * 1e-3 * (1 << SIMT_CLOCK_BITS));
+}
+
+/* Does the clock stand still that pauses of this block's waits read? */
+static inline bool simt_holds_clock(const struct simt_block *block)
+{
+    enum { ROUNDS = 2048, MOVES = 512 };
+    return block->still % ROUNDS >= MOVES;
 }
 
 /* Gives turns to others without taking time. */

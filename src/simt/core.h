@@ -330,6 +330,7 @@ struct simt_warp_state {
     uint32_t vain_waits;      /* and of them, failed waits that only the block can end, */
     uint32_t blind_ops;       /* and what sees no memory: clocks, atomics that give nothing back */
     uint64_t executed;        /* instructions of its last slice */
+    uint64_t held;            /* what its clock shows while simt_holds_clock; 0: it has not begun */
     struct simt_turn turn;
     uint32_t cluster_arrived;       /* lanes that have come to the cluster's barrier, */
     uint32_t cluster_waits;         /* and that have not waited there since */
@@ -366,8 +367,9 @@ struct simt_block {
     uint32_t window;              /* of its shared addresses (cluster.h) */
     bool has_ended;               /* others of the cluster may still run */
     struct simt_turn turn;
-    uint32_t vain;                    /* rounds in a row with nothing but vain waits */
-    uint32_t shared_bytes;            /* the kernel's own */
+    uint32_t vain;         /* rounds in a row with nothing but vain waits, and no news */
+    uint32_t still, skips; /* the same with news, and how often its clocks were put forward */
+    uint32_t shared_bytes; /* the kernel's own */
     uint32_t reserved_at, shared_end; /* of the reserved part, behind it; see simt_reserved */
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */

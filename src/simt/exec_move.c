@@ -166,10 +166,13 @@ static uint64_t clock_now(struct simt_warp *w, const struct simt_inst *in)
     struct simt_warp_state *warp = simt_state(w);
     simt_charge(w, 4);
     simt_charge_turns(w, TURNS);
-    if (!simt_pauses(w, 2))
-        warp->blind_ops += 2;
+    bool pauses = simt_pauses(w, 2);
+    warp->blind_ops += pauses ? 0 : 2;
     uint64_t now = simt_clock(warp), loop = (uint64_t)in->imm;
     simt_keep_time(w, in);
+    if (pauses && in->flags & SIMT_FLAG_BACKOFF && simt_holds_clock(w->block))
+        return warp->held = warp->held ? warp->held : now;
+    warp->held = 0;
     if (!loop)
         return now;
     uint64_t turn = ((loop & UINT32_MAX) + SLACK) * w->block->launch->pace;
