@@ -10,8 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PRODUCTS_PER_COST 512.0 /* multiply-adds of tensor cores that cost an instruction's time   \
-                                 */
+#define PRODUCTS_PER_COST 512.0 /* multiply-adds of tensor cores, in an instruction's time */
 #define ALIKE 0.01              /* blocks that differ by less cost the same */
 enum { FEW_SMS = 3, FEW_BLOCKS = 6 };
 
