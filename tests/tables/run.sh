@@ -25,6 +25,9 @@ expect recorded-table 0 'Measured on Made-up GPU, driver 000.00, 2000-01-02; ker
     cat "$readme"
 expect recorded-variants 0 '\| naive \| 96.0 us \| 500 \| 50.0 % \| \| in_flight \| 60.0 us \| 800 \| 80.0 % \| \| \*CUB 0.1\* \| 64.0 us \| 750 \| 75.0 % \| +\|' \
     cat "$readme"
+sed 's/"name": "naive",/& "date": "2000-02-03T04:05:06Z",/' $sample >"$work/dated.json"
+expect recorded-later 0 '\| naive \(2000-02-03\) \| 96.0 us .*\| in_flight \| 60.0 us .*\| naive \(2000-02-03\) \| 2.00 us' sh -c \
+    "scripts/family-tables --into $work/d elementwise --recording $work/dated.json && cat $work/d/elementwise/README.md"
 expect recorded-others 0 'best peer / ours .*\| `n=8 op=add` \| naive \| 2.00 us \| 0.0480 GB/s \| 3.00 us \| 1.50x \|' \
     cat "$readme"
 expect recorded-plot 0 'n=4K op=add: measured.*class="measured".*60.0 us, 1.25x.*class="peer".*</svg>' \
