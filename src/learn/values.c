@@ -149,7 +149,7 @@ void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stre
         double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
         if (is_float && how != UNCHANGED)
             value = changed(how, type, seed, stream, row, i, value);
-        zoo_put(type, data, i, is_float ? value / 4 * buffer->times : value);
+        zoo_put(type, data, i, (is_float ? value / 4 : value) * buffer->times);
     }
 }
 

@@ -4,7 +4,7 @@ __global__ void in_range(const float *x, int *half_ok, int *float_ok, float scal
     int i = blockIdx.x * 256 + threadIdx.x;
     if (i < n) {
         float y = fabsf(scale * x[i]);
-        half_ok[i] = y < 11.0901f;  // log(65520)
-        float_ok[i] = y < 88.7229f; // log(2^128)
+        half_ok[i] = y < 11.09011f;  // log(65520)
+        float_ok[i] = y < 88.72284f; // log(2^128)
     }
 }
