@@ -23,11 +23,11 @@ _driver = ctypes.CDLL("libcuda.so.1")
 _driver.lk_driver_sample.restype = ctypes.c_uint64
 _driver.lk_driver_sample.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
 
-incomplete = {}  # address of a storage: a weak reference to it
+incomplete = {}  # address of a storage: a weak reference to it, and the kernels that were to write it
 _depth = 0  # of do_bench inside do_bench: the autotuner's inside a program's
 _limits = 0, 0  # what the driver was given
 _tuning = 0
-_given = {}  # what launches inside do_bench were given: address: (weak reference, sum of its bytes)
+_given = {}  # what launches inside do_bench were given: address: (weak reference, sum of its bytes, kernels)
 _said = False
 
 
@@ -46,27 +46,33 @@ def _sum(storage):
     return int(whole.sum()), int((whole[1::2] ^ whole[:-1:2]).sum()), int(alias[-8:].sum())
 
 
-def note_arguments(words):
+def note_arguments(kernel, words):
     """Before a launch: the tensors among its arguments."""
     for word in words:
         storage = word.untyped_storage() if hasattr(word, "untyped_storage") else None
-        if storage is None or not _depth or not SAMPLE:
-            if storage is not None:
-                incomplete.pop(storage.data_ptr(), None)  # a whole launch writes it again
+        if storage is None:
             continue
-        if storage.data_ptr() not in _given or _given[storage.data_ptr()][0]() is None:
+        address = storage.data_ptr()
+        if not _depth or not SAMPLE:
+            reference, kernels = incomplete.pop(address, (None, ()))
+            if reference is not None and reference() is storage and kernel not in kernels:
+                incomplete[address] = reference, kernels
+                _refuse(getattr(kernel, "__name__", "a kernel"))
+            continue  # a whole launch writes it again
+        if address not in _given or _given[address][0]() is None:
             _driver.cuCtxSynchronize()
-            _given[storage.data_ptr()] = (weakref.ref(storage), _sum(storage))
+            _given[address] = weakref.ref(storage), _sum(storage), set()
+        _given[address][2].add(kernel)
 
 
 def _settle(cut):
     """After the outermost do_bench: which memory that is still in use has been left incomplete?"""
     global _said
     _driver.cuCtxSynchronize()
-    for address, (reference, before) in _given.items() if cut else ():
+    for address, (reference, before, kernels) in _given.items() if cut else ():
         storage = reference()
         if storage is not None and storage.data_ptr() == address and _sum(storage) != before:
-            incomplete[address] = reference
+            incomplete[address] = reference, kernels
     _given.clear()
     if cut and not _said:
         _said = True
@@ -77,7 +83,7 @@ def _settle(cut):
 def check(tensor, name, reads):
     """An operator is about to read or to overwrite the tensor."""
     storage = tensor.untyped_storage()
-    reference = incomplete.get(storage.data_ptr())
+    reference, _ = incomplete.get(storage.data_ptr(), (None, ()))
     if reference is None:
         return
     all_written = not reads and tensor.is_contiguous() and (
@@ -85,12 +91,12 @@ def check(tensor, name, reads):
     if all_written or reference() is not storage:  # freed, and the memory used again
         del incomplete[storage.data_ptr()]
     elif reads:
-        _refuse(name)
+        _refuse("aten::" + name)
 
 
 def _refuse(name):
-    raise RuntimeError(f"lockstep: aten::{name} reads what a launch wrote inside do_bench, which ran a part "
-                       "of its blocks to be timed: LOCKSTEP_BENCH=whole runs all of them")
+    raise RuntimeError(f"lockstep: {name} is given what a launch wrote inside do_bench, which ran a part of "
+                       "its blocks to be timed: LOCKSTEP_BENCH=whole runs all of them")
 
 
 def _timed(interface, fn):
@@ -208,7 +214,7 @@ def timer(module):
 def _noting(launch):
     def run(self, *words, **options):
         if _depth or incomplete:
-            note_arguments([*words, *options.values()])
+            note_arguments(self, [*words, *options.values()])
         return launch(self, *words, **options)
 
     return run

@@ -4,8 +4,9 @@
  * --version has words of its own, so that what Triton keeps in its cache for a real GPU and what it
  * keeps for a simulated one never meet.
  *
- * Options: -o FILE, --output-file FILE, -maxrregcount N, -v; every other one tunes code that is not
- * made here. The exit status is 255 where the PTX is not valid, as NVIDIA's has it.
+ * Options: -o FILE, --output-file FILE, --input-as-string PTX, -maxrregcount N, -v; every other one
+ * tunes code that is not made here. The exit status is 255 where the PTX is not valid, as NVIDIA's
+ * has it.
  */
 #include "driver/image.h"
 
@@ -23,7 +24,7 @@
 enum { INVALID = 255, PTX_MAJOR = 9 };
 
 struct job {
-    const char *input, *output;
+    const char *input, *output, *text; /* text: in place of the input's */
     unsigned max_registers;
 };
 
@@ -60,6 +61,9 @@ static void read_words(int count, char **words, struct job *job)
         else if ((value = value_of(count, words, &at, "o")) ||
                  (value = value_of(count, words, &at, "output-file")))
             job->output = value;
+        else if ((value = value_of(count, words, &at, "input-as-string")) ||
+                 (value = value_of(count, words, &at, "ias")))
+            job->input = "<input-as-string>", job->text = value;
         else if ((value = value_of(count, words, &at, "maxrregcount")))
             job->max_registers = (unsigned)strtoul(value, NULL, 10);
         else if (skips_value(words[at]))
@@ -67,30 +71,41 @@ static void read_words(int count, char **words, struct job *job)
     }
 }
 
+/* XLA asks with 99.99, and Mosaic with nothing else in the text, which version there is. */
+static bool is_too_new(const char *input, const char *text)
+{
+    unsigned major, minor;
+    const char *version = strstr(text, ".version");
+    if (!version || sscanf(version, ".version %u.%u", &major, &minor) != 2 || major <= PTX_MAJOR)
+        return false;
+    fprintf(stderr,
+            "ptxas %s, line 1; fatal   : Unsupported .version %u.%u; current version is "
+            "'" PTX_VERSION "'\nptxas fatal   : Ptx assembly aborted due to errors\n",
+            input, major, minor);
+    return true;
+}
+
 static int assemble(const struct job *job)
 {
     struct lk_buf text = {0}, image = {0};
     char *message = NULL;
     int status = INVALID;
-    if (!host_read_file(job->input, &text, NULL)) {
+    if (job->text) {
+        lk_buf_add(&text, job->text, strlen(job->text));
+    } else if (!host_read_file(job->input, &text, NULL)) {
         fprintf(stderr, "ptxas fatal   : %s: cannot be read\n", job->input);
         goto out;
     }
-    size_t size = strnlen(text.data, text.size);
+    lk_buf_add(&text, "", 1);
+    size_t size = strlen(text.data);
+    if (is_too_new(job->input, text.data))
+        goto out;
     struct ptx_module *module = ptx_parse(job->input, text.data, size, &message);
     if (!module) {
         fprintf(stderr, "%s\nptxas fatal   : Ptx assembly aborted due to errors\n", message);
         goto out;
     }
-    bool unknown = module->version_major > PTX_MAJOR;
-    if (unknown) /* XLA asks with 99.99 which version there is */
-        fprintf(stderr,
-                "ptxas %s, line 1; fatal   : Unsupported .version %u.%u; current version is "
-                "'" PTX_VERSION "'\nptxas fatal   : Ptx assembly aborted due to errors\n",
-                job->input, module->version_major, module->version_minor);
     ptx_free(module);
-    if (unknown)
-        goto out;
     lk_buf_printf(&image, "%s", DRV_LINKED_MAGIC);
     if (job->max_registers)
         lk_buf_printf(&image, "%s%u\n", DRV_LINKED_REGISTERS, job->max_registers);

@@ -14,6 +14,12 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
     tl.store(out + i, tl.load(x + i, i < n) + tl.load(y + i, i < n), i < n)
 
 
+@triton.jit
+def double(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, i < n) * 2, i < n)
+
+
 def refuses(action):
     try:
         action()
@@ -39,6 +45,7 @@ sampled = bench(n)
 for read in (out.sum, out[7].item, lambda: out + 1, out.cpu, lambda: repr(out)):
     assert refuses(read)
 assert x.sum() == n  # inputs are as they were
+assert refuses(lambda: double[(n // 1024,)](out, x, n, 1024))  # another kernel may read it, the same one writes it
 add[(n // 1024,)](x, y, out, n, 1024)
 assert out.sum() == 2 * n
 out.zero_()

@@ -18,6 +18,7 @@ expect ptxas 0 'LKPTX .*entry k' sh -c "'$BUILD/clients/ptxas' -lineinfo -v --gp
 expect ptxas-bad 255 'bad.ptx:4.*aborted due to errors' "$BUILD/clients/ptxas" --gpu-name=sm_90a "$work/bad.ptx" -o "$work/k.o"
 sed 's/9.0/99.9/' "$work/good.ptx" >"$work/future.ptx"
 expect ptxas-future 255 "Unsupported .version 99.9; current version is '9.0'" "$BUILD/clients/ptxas" "$work/future.ptx" -o "$work/k.o"
+expect ptxas-text 255 "Unsupported .version 99.99; current version is '9.0'" "$BUILD/clients/ptxas" --gpu-name sm_50 --input-as-string ".version 99.99"
 expect ptxas-version 0 "Lockstep's.*release 13.0" "$BUILD/clients/ptxas" --version
 
 expect nvml 0 '2 x NVIDIA H200' "$LOCKSTEP" run --gpu sim:h200x2 "$here/nvml.py"
