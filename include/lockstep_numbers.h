@@ -117,7 +117,7 @@ lk_status lk_awq_scales_workspace(const lk_calibrate_desc *desc, size_t *bytes);
 typedef struct lk_hadamard_desc {
     lk_type type; /* LK_BF16, LK_F16 or LK_F32 */
     int64_t rows, cols;
-    int64_t block; /* a power of two from 2 to 32768 that cols is a multiple of; fast to 8192 */
+    int64_t block; /* a power of two from 2 to 32768 that cols is a multiple of; fast to 16384 */
 } lk_hadamard_desc;
 #define LK_HADAMARD_DESC(type_, rows_, cols_, block_)                                              \
     {                                                                                              \

@@ -242,6 +242,39 @@ static void test_clipping(void **state)
     }
 }
 
+/* A description whose table was never made, or that was made anew, must not pass for a model
+ * without elements: its steps would change nothing. */
+static void test_no_units(void **state)
+{
+    struct model m = make_model(LK_ADAMW_F32);
+    lk_adamw_desc anew = LK_ADAMW_DESC(LK_ADAMW_F32, TENSORS, 1e-3), none = anew;
+    lk_tensor empty[2] = {{.count = 0}, {.count = 0}};
+    char rows[2 * LK_TENSOR_BYTES], text[100];
+    float norm[2];
+    size_t bytes;
+    void *at = on_device(NULL, 8), *workspace = on_device(NULL, 1 << 16);
+    must_fail(lk_adamw(NULL, &anew, m.table), LK_BAD_ARGUMENT, "lk_adamw_table sets it");
+    must_fail(lk_adamw_explain(&anew, text, sizeof text), LK_BAD_ARGUMENT, "units is 0");
+    must_fail(lk_global_norm_workspace(&anew, &bytes), LK_BAD_ARGUMENT, "units is 0");
+    must_fail(lk_global_norm(NULL, &anew, m.table, 1, at, workspace, 1 << 16), LK_BAD_ARGUMENT,
+              "units is 0");
+    must_fail(lk_clip_gradients(NULL, &anew, m.table, at), LK_BAD_ARGUMENT, "units is 0");
+    for (none.tensors = 1; none.tensors <= 2; none.tensors++) {
+        must(lk_adamw_table(&none, empty, rows));
+        void *table = on_device(rows, sizeof rows);
+        must(lk_global_norm(NULL, &none, table, 1, at, workspace, 1 << 16));
+        must(lk_copy_from(norm, at, 8));
+        assert_true(norm[0] == 0 && norm[1] == 1);
+        must(lk_adamw(NULL, &none, table));
+        must(lk_clip_gradients(NULL, &none, table, at));
+        must(lk_wait(NULL));
+        must(lk_free(table));
+    }
+    must(lk_free(at));
+    must(lk_free(workspace));
+    free_model(&m);
+}
+
 static void test_wrong(void **state)
 {
     struct model m = make_model(LK_ADAMW_F32);
@@ -274,7 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps),      cmocka_unit_test(test_misaligned),
         cmocka_unit_test(test_stochastic), cmocka_unit_test(test_clipping),
-        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_no_units),   cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, open_all, close_gpu);
 }

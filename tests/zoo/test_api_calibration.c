@@ -184,7 +184,7 @@ static void test_awq(void **state)
 static void test_hadamard(void **state)
 {
     for (int round = 0; round < test_rounds(ROUNDS); round++) {
-        int64_t block = (int64_t)2 << any(10), rows = 1 + any(3);
+        int64_t block = (int64_t)2 << any(15), rows = 1 + any(3);
         lk_hadamard_desc desc =
             LK_HADAMARD_DESC((lk_type)any(3), rows, block * (1 + any(3)), block);
         int64_t n = rows * desc.cols;
@@ -216,6 +216,38 @@ static void test_hadamard(void **state)
     }
 }
 
+/* Every result of a block with one infinity is an infinity, by its sign in the matrix; of a block
+ * with a NaN all are NaN. Neighbours do not notice. */
+static void test_not_finite(void **state)
+{
+    enum { BLOCKS = 4, INFINITE = 1, NAN_IN = 2 };
+    for (int log = 1; log <= 15; log++)
+        for (int type = LK_BF16; type <= LK_F32; type++) {
+            int64_t block = (int64_t)1 << log, n = BLOCKS * block, at = any(block);
+            enum zoo_type as = zoo_type_of((lk_type)type);
+            lk_hadamard_desc desc = LK_HADAMARD_DESC((lk_type)type, BLOCKS, block, block);
+            struct numbers x = make_numbers(as, n, -1, 1);
+            struct output y = make_output(as, n);
+            zoo_put(as, x.host, (size_t)(INFINITE * block + at), -INFINITY);
+            zoo_put(as, x.host, (size_t)(NAN_IN * block + any(block)), NAN);
+            must(lk_copy_to(x.device, x.host, x.count * zoo_type_bytes[as]));
+            must(lk_hadamard(NULL, &desc, x.device, y.device + AROUND));
+            fetch_output(&y);
+            for (int64_t i = 0; i < n; i++) {
+                double value = output_of(&y, i);
+                bool odd = __builtin_parityll((unsigned long long)(i % block & at));
+                if (i / block == NAN_IN)
+                    assert_true(isnan(value));
+                else if (i / block == INFINITE)
+                    assert_true(isinf(value) && (value > 0) == odd);
+                else
+                    assert_true(isfinite(value));
+            }
+            free_output(&y);
+            free_numbers(&x);
+        }
+}
+
 static void test_wrong(void **state)
 {
     lk_calibrate_desc desc =
@@ -242,6 +274,12 @@ static void test_wrong(void **state)
               "LK_HADAMARD_DESC makes one");
     must(lk_hadamard_explain(&rotation, text, sizeof text));
     assert_non_null(strstr(text, "hadamard/registers"));
+    for (rotation.block = 2048; rotation.block <= 16384; rotation.block *= 2) {
+        rotation.cols = rotation.block * 3;
+        must(lk_hadamard_explain(&rotation, text, sizeof text));
+        assert_non_null(strstr(text, "hadamard/prefetched"));
+    }
+    rotation.cols = 24;
     rotation.block = 16;
     must_fail(lk_hadamard(NULL, &rotation, x.device, x.device), LK_BAD_ARGUMENT,
               "must be a multiple of block");
@@ -255,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_percentile), cmocka_unit_test(test_least_error),
         cmocka_unit_test(test_awq),        cmocka_unit_test(test_hadamard),
-        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_wrong),
     };
     return cmocka_run_group_tests(tests, open_all, close_gpu);
 }

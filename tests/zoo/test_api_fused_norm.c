@@ -263,6 +263,11 @@ static void test_wrong(void **state)
               LK_BAD_ARGUMENT, "overlap");
     must(lk_bias_dropout_residual_norm_explain(&desc, 1, text, sizeof text));
     assert_non_null(strstr(text, "fused_norm/bands"));
+    desc.eps = INFINITY;
+    must_fail(lk_bias_dropout_residual_norm(NULL, &desc, x.device, x.device, x.device, x.device,
+                                            NULL, y.device, z.device, s.device),
+              LK_BAD_ARGUMENT, "eps is inf");
+    desc.eps = 1e-5f;
     desc.p = 2;
     must_fail(lk_bias_dropout_residual_norm(NULL, &desc, x.device, x.device, x.device, x.device,
                                             NULL, y.device, z.device, s.device),

@@ -32,7 +32,7 @@ static lk_status check_units(const char *call, const lk_adamw_desc *desc)
     lk_status status = check_mode(call, desc);
     if (status != LK_OK)
         return status;
-    if (desc->units < 0 || desc->units > INT32_MAX)
+    if (desc->units < 1 || desc->units > INT32_MAX)
         return api_fail(LK_BAD_ARGUMENT, call, "units is %lld; lk_adamw_table sets it",
                         (long long)desc->units);
     return LK_OK;
@@ -126,7 +126,9 @@ lk_status lk_adamw_table(lk_adamw_desc *desc, const lk_tensor *tensors, void *ta
     if (units > INT32_MAX)
         return api_fail(LK_BAD_ARGUMENT, "adamw_table",
                         "the tensors have more than 2^42 elements; make two tables");
-    desc->units = units;
+    /* 0 would say that this has not been called. The unit of tensors without elements is empty,
+     * too. */
+    desc->units = units > 0 ? units : 1;
     return LK_OK;
 }
 

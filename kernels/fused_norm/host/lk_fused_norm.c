@@ -6,6 +6,8 @@
 
 #include "zoo/api.h"
 
+#include <math.h>
+
 static const char forward_name[] = "bias_dropout_residual_norm",
                   backward_name[] = "bias_dropout_residual_norm_backward";
 
@@ -18,8 +20,9 @@ static lk_status check_desc(const char *call, const lk_fused_norm_desc *desc)
                         (int)desc->type);
     if (!(desc->p >= 0 && desc->p <= 1))
         return api_fail(LK_BAD_ARGUMENT, call, "p is %g; it goes from 0 to 1", (double)desc->p);
-    if (!(desc->eps >= 0))
-        return api_fail(LK_BAD_ARGUMENT, call, "eps is %g; it is not below 0", (double)desc->eps);
+    if (!(desc->eps >= 0) || isinf(desc->eps))
+        return api_fail(LK_BAD_ARGUMENT, call, "eps is %g; it must not be below 0, and finite",
+                        (double)desc->eps);
     lk_status status = api_check_size(call, &zoo_fused_norm, FN_ROWS, desc->rows);
     return status != LK_OK ? status : api_check_size(call, &zoo_fused_norm, FN_COLS, desc->cols);
 }

@@ -237,6 +237,7 @@ static const char *const edges[] = {
     "blocks=1,3 size=16,128,256,512,1024,2048,4096,8192 type=bf16,f16,f32",
     "blocks=1 size=16384,32768 type=bf16,f32",
     "blocks=7 size=64,512 type=bf16,f32 dist=constant,ascending,adversarial",
+    "blocks=5 size=512,2048,16384 type=bf16,f16 dist=adversarial,special",
     "blocks=1057 size=2048",
     "blocks=265 size=16384", /* a later tile to ask for */
     NULL};
