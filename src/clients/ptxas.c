@@ -74,12 +74,15 @@ static void read_words(int count, char **words, struct job *job)
 /* XLA asks with 99.99, and Mosaic with nothing else in the text, which version there is. */
 static bool is_too_new(const char *input, const char *text)
 {
-    unsigned major, minor;
-    const char *version = strstr(text, ".version");
-    if (!version || sscanf(version, ".version %u.%u", &major, &minor) != 2 || major <= PTX_MAJOR)
+    static const char directive[] = ".version";
+    const char *version = strstr(text, directive);
+    char *dot;
+    unsigned long major = version ? strtoul(version + sizeof directive - 1, &dot, 10) : 0;
+    if (major <= PTX_MAJOR || *dot != '.')
         return false;
+    unsigned long minor = strtoul(dot + 1, NULL, 10);
     fprintf(stderr,
-            "ptxas %s, line 1; fatal   : Unsupported .version %u.%u; current version is "
+            "ptxas %s, line 1; fatal   : Unsupported .version %lu.%lu; current version is "
             "'" PTX_VERSION "'\nptxas fatal   : Ptx assembly aborted due to errors\n",
             input, major, minor);
     return true;

@@ -346,8 +346,8 @@ static const char *const edges[] = {
     "rows=20 cols=72 norm=rmsnorm,layernorm direction=backward type=bf16,f32 p=0.5 dsum=none",
     "rows=7 cols=64 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32 p=0,1",
     "rows=2 cols=4096,9000 norm=rmsnorm,layernorm direction=forward,backward type=bf16,f32",
-    "rows=3 cols=1024 norm=rmsnorm,layernorm direction=forward type=bf16,f16,f32 p=0,0.25,1 "
-    "state=given",
+    "rows=3 cols=1024 norm=rmsnorm direction=forward type=bf16,f16,f32 p=0,0.25,1 state=given",
+    "rows=3 cols=1024 norm=layernorm direction=forward type=bf16,f16,f32 p=0,0.25,1 state=given",
     "rows=2 cols=40008 norm=layernorm type=bf16,f32",
     "rows=300 cols=24 norm=rmsnorm,layernorm direction=backward type=bf16,f16",
     "rows=6 cols=64 norm=rmsnorm,layernorm direction=forward type=bf16,f32 dist=ascending",
