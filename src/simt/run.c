@@ -194,28 +194,12 @@ static bool waits(enum block_result result)
     return result == BLOCK_WAITS || result == BLOCK_WAITS_FOR_ITSELF;
 }
 
-/* Puts the clocks of a block forward that may wait for one: by a microsecond, then by four times as
- * much each time. False: no wait is that long. */
-static bool skip_time(struct simt_block *block)
-{
-    enum { SKIPS = 13 };
-    if (!block->launch->code->reads_clock || block->skips == SKIPS)
-        return false;
-    uint64_t ns = UINT64_C(1000) << 2 * block->skips++;
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct simt_warp_state *warp = &block->warps[i];
-        warp->clock += simt_cycles_of_ns(block->launch->machine, ns);
-        warp->held = 0;
-    }
-    return true;
-}
-
 /* Has the block done nothing but poll, without a new state? */
 static bool is_stuck(struct simt_block *block)
 {
     if (block->vain > VAIN_LOOK && simt_stall_has_news(block->worker, block))
         block->vain = VAIN_LOOK;
-    if (block->vain > VAIN_MOST && skip_time(block))
+    if (block->vain > VAIN_MOST && simt_stall_skip_time(block))
         block->vain = VAIN_LOOK;
     return block->vain > VAIN_MOST;
 }

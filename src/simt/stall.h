@@ -16,6 +16,10 @@ uint64_t simt_hash_bytes(uint64_t hash, const uint8_t *data, size_t size);
  * in before? */
 bool simt_stall_has_news(struct simt_worker *worker, struct simt_block *block);
 
+/* Puts the clocks of a block forward that may wait for one: by a microsecond, then by four times as
+ * much each time. False: no wait is that long. */
+bool simt_stall_skip_time(struct simt_block *block);
+
 /* After a turn in which the block only polled: has the launch done nothing else for so long that it
  * is stuck? */
 bool simt_stall_is_stuck(struct simt_worker *worker, struct simt_block *block);
