@@ -285,6 +285,53 @@ CUresult drv_cuMemPrefetchAsync(CUdeviceptr address, size_t count, CUdevice devi
     return drv_cuMemPrefetchAsync_v2(address, count, device_location(device), 0, stream);
 }
 
+/* locations[i] holds for the ranges from indices[i] on. */
+CUresult drv_cuMemPrefetchBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count,
+                                     CUmemLocation *locations, size_t *indices,
+                                     size_t location_count, unsigned long long flags,
+                                     CUstream stream)
+{
+    CUresult status = CUDA_SUCCESS;
+    if (!addresses || !sizes || !count || !locations || !indices || !location_count || flags ||
+        indices[0])
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0, at = 0; i < count && status == CUDA_SUCCESS; i++) {
+        while (at + 1 < location_count && indices[at + 1] <= i)
+            at++;
+        status = drv_cuMemPrefetchAsync_v2(addresses[i], sizes[i], locations[at], 0, stream);
+    }
+    return status;
+}
+
+/* Contents may become undefined; keeping them is one of the allowed outcomes. */
+CUresult drv_cuMemDiscardBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count,
+                                    unsigned long long flags, CUstream stream)
+{
+    CUcontext context;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!addresses || !sizes || !count || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    drv_enter_lock();
+    for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++)
+        status = managed_range(addresses[i], sizes[i]);
+    drv_leave_lock();
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct drv_work nothing = {.kind = DRV_WORK_EMPTY};
+    return drv_issue_to(stream, &nothing, false);
+}
+
+CUresult drv_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count,
+                                               CUmemLocation *locations, size_t *indices,
+                                               size_t location_count, unsigned long long flags,
+                                               CUstream stream)
+{
+    return drv_cuMemPrefetchBatchAsync(addresses, sizes, count, locations, indices, location_count,
+                                       flags, stream);
+}
+
 CUresult drv_cuMemAdvise_v2(CUdeviceptr address, size_t count, CUmem_advise advice,
                             CUmemLocation location)
 {
@@ -320,6 +367,13 @@ CUresult drv_cuMemAdvise(CUdeviceptr address, size_t count, CUmem_advise advice,
     return drv_cuMemAdvise_v2(address, count, advice, device_location(device));
 }
 
+static CUmemLocation told_location(CUdevice device)
+{
+    if (device == CU_DEVICE_INVALID)
+        return (CUmemLocation){CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID};
+    return device_location(device);
+}
+
 CUresult drv_cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute,
                                     CUdeviceptr address, size_t count)
 {
@@ -349,6 +403,18 @@ CUresult drv_cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribu
             break;
         case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
             values[0] = allocation->prefetched;
+            break;
+        case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
+            values[0] = (int)told_location(allocation->advice_location).type;
+            break;
+        case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
+            values[0] = told_location(allocation->advice_location).id;
+            break;
+        case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
+            values[0] = (int)told_location(allocation->prefetched).type;
+            break;
+        case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
+            values[0] = told_location(allocation->prefetched).id;
             break;
         default:
             status = CUDA_ERROR_INVALID_VALUE;

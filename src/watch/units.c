@@ -94,8 +94,7 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* Opening and closing ----------------------------------------------------------------------------
- */
+/* Opening and closing -------------------------------------------------------------------------- */
 
 static bool works_alone(enum ptx_op op)
 {
@@ -183,8 +182,7 @@ double units_cycles(const struct units *units)
     return units->ended;
 }
 
-/* Warps ------------------------------------------------------------------------------------------
- */
+/* Warps ---------------------------------------------------------------------------------------- */
 
 /* What it has run since it was last looked at is in its time now. */
 static struct unit_warp *catch_up(struct units *units, const struct simt_warp *w)
@@ -221,8 +219,7 @@ static void wait_for(struct unit_warp *warp, const struct groups *groups, uint64
         warp->now = later(warp->now, groups->done[(groups->count - 1 - pending) % GROUPS]);
 }
 
-/* Blocks -----------------------------------------------------------------------------------------
- */
+/* Blocks --------------------------------------------------------------------------------------- */
 
 /* A cluster has SMs of its own; its first block looks for those that are free first. A sample's
  * blocks are those of some SMs. */
@@ -230,11 +227,9 @@ static void place(struct units *units, const struct simt_block *block, struct wa
 {
     static const double begin = 50; /* to start its warps */
     uint32_t rank = simt_block_rank(block);
-    unsigned count = units->resident * units->group_count, best = 0, step = 1;
-    if (simt_sample_is_by_sm(block->launch)) {
-        best = (unsigned)(block->linear % units->group_count);
-        step = units->group_count;
-    }
+    unsigned count = units->resident * units->group_count;
+    unsigned step = simt_sample_is_by_sm(block->launch) ? units->group_count : 1;
+    unsigned best = (unsigned)(block->linear % step);
     for (unsigned i = best + step; i < count; i += step)
         if (units->free[i] < units->free[best])
             best = i;
@@ -318,8 +313,7 @@ void units_cluster_barrier(struct units *units, struct simt_block *block)
             blocks[k]->units->warps[i].now = last + CLUSTER_BARRIER_CYCLES;
 }
 
-/* mbarriers --------------------------------------------------------------------------------------
- */
+/* mbarriers ------------------------------------------------------------------------------------ */
 
 static struct unit_mbarrier *mbarrier_of(struct watch_units *block, uint32_t offset)
 {
@@ -425,8 +419,7 @@ static void wait_at(struct units *units, struct simt_warp *w, const struct simt_
         warp->now = later(warp->now + PASS_CYCLES, ends);
 }
 
-/* Instructions -----------------------------------------------------------------------------------
- */
+/* Instructions --------------------------------------------------------------------------------- */
 
 void units_order(struct units *units, struct simt_warp *w, const struct simt_inst *in)
 {
@@ -504,8 +497,7 @@ void units_product(struct units *units, struct simt_warp *w, const struct simt_i
     }
 }
 
-/* Memory -----------------------------------------------------------------------------------------
- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 /* When sectors have come from the L2. */
 static double read_sectors(struct units *units, struct sm *sm, double from, uint64_t sectors)

@@ -230,7 +230,7 @@ fill[4, 64](cuda.device_array(250, np.int32))
 columns[64, 128](cuda.to_device(np.zeros(8192 * 64, np.float32)), cuda.to_device(np.zeros(8192, np.float32)))
 cuda.synchronize()
 SCRIPT
-    expect numba-check-names-the-line 1 'no_guard.py:7: out of bounds: write of 4 bytes.*to fix it: .*a.shape.*in kernel fill' \
+    expect numba-check-names-the-line 1 'no_guard.py:7: out of bounds: write of 4 bytes.*to fix it: .*a.shape.*in kernel fill, block [^k]*1 error' \
         "$LOCKSTEP" check "$work/no_guard.py"
     expect numba-profile-names-the-line 0 "columns <<<64, 128>>>.*line [^ ]*no_guard.py.* 13 +out.i. .= x.*stride 256 B" \
         env LOCKSTEP_LIMIT=100000000 "$LOCKSTEP" profile --kernel columns "$work/no_guard.py"

@@ -160,6 +160,40 @@ static void managed_memory(void **state)
     OK(cu->cuMemFree_v2(data));
 }
 
+/* Advice and prefetches of several ranges, and what is told of them afterwards. */
+static void managed_ranges(void **state)
+{
+    CUdeviceptr all[2];
+    size_t sizes[2] = {4096, 8192}, from[2] = {0, 1};
+    CUmemLocation to[2] = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, {CU_MEM_LOCATION_TYPE_HOST, 0}};
+    int values[3];
+    void *where[] = {&values[0], &values[1], &values[2]};
+    size_t bytes[] = {4, 4, 4};
+    CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+                                     CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+                                     CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID};
+    for (int i = 0; i < 2; i++)
+        OK(cu->cuMemAllocManaged(&all[i], sizes[i], CU_MEM_ATTACH_GLOBAL));
+    OK(cu->cuMemPrefetchBatchAsync(all, sizes, 2, to, from, 2, 0, NULL));
+    OK(cu->cuMemAdvise_v2(all[1], 8192, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, to[0]));
+    for (int i = 0; i < 2; i++) {
+        OK(cu->cuMemRangeGetAttributes(where, bytes, which, 3, all[i], sizes[i]));
+        assert_int_equal(values[0], i ? CU_MEM_LOCATION_TYPE_DEVICE : CU_MEM_LOCATION_TYPE_INVALID);
+        assert_int_equal(values[1], i ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE);
+        assert_int_equal(values[2], 0);
+    }
+    OK(cu->cuMemDiscardBatchAsync(all, sizes, 2, 0, NULL));
+    OK(cu->cuMemDiscardAndPrefetchBatchAsync(all, sizes, 2, to, from, 1, 0, NULL));
+    OK(cu->cuMemRangeGetAttributes(where, bytes, which, 3, all[1], sizes[1]));
+    assert_int_equal(values[1], CU_MEM_LOCATION_TYPE_DEVICE);
+    sizes[1] = (size_t)1 << 40;
+    FAILS(CUDA_ERROR_INVALID_VALUE, cu->cuMemDiscardBatchAsync(all, sizes, 2, 0, NULL));
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cu->cuMemPrefetchBatchAsync(all, sizes, 2, to, from, 2, 0, NULL));
+    for (int i = 0; i < 2; i++)
+        OK(cu->cuMemFree_v2(all[i]));
+}
+
 static void pointers_say(void **state)
 {
     int plain;
@@ -274,6 +308,7 @@ int main(void)
         cmocka_unit_test(fills),
         cmocka_unit_test(host_memory),
         cmocka_unit_test(managed_memory),
+        cmocka_unit_test(managed_ranges),
         cmocka_unit_test(pointers_say),
         cmocka_unit_test(pools),
         cmocka_unit_test(info_agrees_with_allocations),
