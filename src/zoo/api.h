@@ -58,6 +58,9 @@ struct api_request {
     const char *name;               /* of the call, for messages */
     const char *const *buffer_name; /* of its arguments, likewise */
     unsigned traits;                /* of enum api_trait */
+    const char *const *alone;       /* names of what is no other buffer in place either, then NULL;
+                                       NULL: none. Of the size of a row or a column, they could be
+                                       taken for a matrix that has one */
     struct zoo_problem problem;     /* its sizes within their limits */
     unsigned count;                 /* this and the next two: by api_shape */
     struct zoo_buffer buffer[ZOO_BUFFERS];
