@@ -53,7 +53,7 @@ lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes);
 
 /* Any call --------------------------------------------------------------------------------------*/
 
-/* A call that is no row of api.def fills in the first four, and calls api_shape and api_submit. */
+/* A call that is no row of api.def fills in the first five, and calls api_shape and api_submit. */
 struct api_request {
     const char *name;               /* of the call, for messages */
     const char *const *buffer_name; /* of its arguments, likewise */
