@@ -47,6 +47,7 @@ static lk_status make_request(const char *call, const struct zoo_family *family,
     static const char *const all[NORM_ARRAYS] = {"x",    "residual", "gamma", "beta", "dy",
                                                  "dsum", "stats",    "y",     "sum",  "stats",
                                                  "dx",   "dgamma",   "dbeta"};
+    static const char *const alone[] = {"gamma", "beta", "stats", "dgamma", "dbeta", NULL};
     lk_status status = check_choices(call, desc);
     if (status == LK_OK)
         status = check_arrays(call, family, desc, backward);
@@ -57,6 +58,7 @@ static lk_status make_request(const char *call, const struct zoo_family *family,
     *request = (struct api_request){.name = call,
                                     .buffer_name = names,
                                     .traits = API_IN_PLACE,
+                                    .alone = alone,
                                     .problem = zoo_problem_normal(family)};
     int64_t *value = request->problem.value;
     value[NORM_ROWS] = desc->rows;

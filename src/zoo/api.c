@@ -105,6 +105,7 @@ lk_status api_request_row(struct api_request *request, enum api_id id, const int
     request->name = call->name;
     request->buffer_name = call->buffer;
     request->traits = call->traits;
+    request->alone = NULL;
     request->problem = call->problem;
     for (unsigned i = 0; i < call->size_count; i++) {
         const struct zoo_parameter *parameter =

@@ -53,11 +53,14 @@ lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes);
 
 /* Any call --------------------------------------------------------------------------------------*/
 
-/* A call that is no row of api.def fills in the first four, and calls api_shape and api_submit. */
+/* A call that is no row of api.def fills in the first five, and calls api_shape and api_submit. */
 struct api_request {
     const char *name;               /* of the call, for messages */
     const char *const *buffer_name; /* of its arguments, likewise */
     unsigned traits;                /* of enum api_trait */
+    const char *const *alone;       /* names of what is no other buffer in place either, then NULL;
+                                       NULL: none. Of the size of a row or a column, they could be
+                                       taken for a matrix that has one */
     struct zoo_problem problem;     /* its sizes within their limits */
     unsigned count;                 /* this and the next two: by api_shape */
     struct zoo_buffer buffer[ZOO_BUFFERS];

@@ -5,6 +5,8 @@
  */
 #include "zoo/api.h"
 
+#include <string.h>
+
 /* Arguments -------------------------------------------------------------------------------------*/
 
 lk_status api_check_size(const char *call, const struct zoo_family *family, unsigned parameter,
@@ -60,6 +62,14 @@ static bool overlap(uintptr_t a, size_t a_bytes, uintptr_t b, size_t b_bytes)
     return a_bytes && b_bytes && a < b + b_bytes && b < a + a_bytes;
 }
 
+static bool is_alone(const struct api_request *request, unsigned buffer)
+{
+    for (const char *const *name = request->alone; name && *name; name++)
+        if (strcmp(*name, request->buffer_name[buffer]) == 0)
+            return true;
+    return false;
+}
+
 /* Whatever is written must not be what is read, unless the call works in place. */
 static lk_status check_overlap(const struct api_request *request)
 {
@@ -72,7 +82,7 @@ static lk_status check_overlap(const struct api_request *request)
             if (!written || !overlap(request->address[i], request->bytes[i], request->address[k],
                                      request->bytes[k]))
                 continue;
-            if (!(request->traits & API_IN_PLACE))
+            if (!(request->traits & API_IN_PLACE) || is_alone(request, i) || is_alone(request, k))
                 return api_fail(LK_BAD_ARGUMENT, request->name,
                                 "%s and %s overlap; give them memory of their own",
                                 request->buffer_name[k], request->buffer_name[i]);

@@ -236,6 +236,8 @@ static void test_clipping(void **state)
         assert_true(again[1] == 1);
         must_fail(lk_global_norm(NULL, &m.desc, m.table, 5, at, workspace, bytes - 1),
                   LK_SMALL_WORKSPACE, "lk_global_norm_workspace says how many");
+        must_fail(lk_global_norm(NULL, &m.desc, m.table, 5, workspace, workspace, bytes),
+                  LK_BAD_ARGUMENT, "workspace overlaps norm or table");
         must(lk_free(at));
         must(lk_free(workspace));
         free_model(&m);

@@ -407,6 +407,9 @@ static void test_refusals(void **state)
     d = good;
     d.dim = 40;
     must_fail(call(&d, q, o, 1023), LK_SMALL_WORKSPACE, "must have 1024");
+    must_fail(call(&d, q, o, 1024), LK_BAD_ARGUMENT, "workspace and q overlap");
+    must_fail(lk_attention_forward(NULL, &d, q, q, q, o, NULL, (char *)o + 16, bytes - 16),
+              LK_BAD_ARGUMENT, "workspace and o overlap");
     must_fail(lk_attention_forward_workspace(&good, NULL), LK_BAD_ARGUMENT, "bytes is NULL");
     must_fail(lk_attention_forward_explain(&good, NULL, 1), LK_BAD_ARGUMENT, "text is NULL");
     must(lk_free(q));

@@ -175,6 +175,12 @@ static void test_wrong(void **state)
     lk_fused_desc desc = LK_FUSED_DESC(LK_BF16, 2, 8, 0.5F, 1, 2);
     struct numbers x = make_numbers(ZOO_BF16, 16, -1, 1), y = make_numbers(ZOO_BF16, 16, -1, 1);
     char text[500];
+    desc.rows = 1; /* a row is as large as the bias */
+    must_fail(lk_bias_gelu_dropout(NULL, &desc, x.device, y.device, y.device), LK_BAD_ARGUMENT,
+              "bias and y overlap; give");
+    must_fail(lk_bias_dropout_residual_backward(NULL, &desc, x.device, y.device, x.device, NULL, 0),
+              LK_BAD_ARGUMENT, "dy and dbias overlap; give");
+    desc.rows = 2;
     must_fail(lk_bias_gelu_dropout(NULL, NULL, x.device, x.device, y.device), LK_BAD_ARGUMENT,
               "LK_FUSED_DESC makes one");
     must_fail(lk_bias_gelu_dropout(NULL, &desc, x.device, NULL, y.device), LK_BAD_ARGUMENT,

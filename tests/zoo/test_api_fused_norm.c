@@ -249,6 +249,11 @@ static void test_wrong(void **state)
     struct numbers x = make_numbers(ZOO_BF16, 16, -1, 1), y = make_numbers(ZOO_BF16, 16, -1, 1);
     struct numbers s = make_numbers(ZOO_F32, 16, -1, 1), z = make_numbers(ZOO_BF16, 16, -1, 1);
     char text[500];
+    desc.rows = 1; /* a row is as large as gamma */
+    must_fail(lk_bias_dropout_residual_norm(NULL, &desc, x.device, x.device, x.device, y.device,
+                                            NULL, y.device, z.device, s.device),
+              LK_BAD_ARGUMENT, "gamma and sum overlap; give");
+    desc.rows = 2;
     must_fail(lk_bias_dropout_residual_norm(NULL, NULL, x.device, x.device, x.device, x.device,
                                             NULL, y.device, z.device, s.device),
               LK_BAD_ARGUMENT, "LK_FUSED_NORM_DESC makes one");

@@ -302,6 +302,20 @@ static void test_wrong(void **state)
     void *x = memory, *y = memory + 1024;
     size_t bytes;
     must_fail(lk_rmsnorm(NULL, NULL, x, y), LK_BAD_ARGUMENT, "desc is NULL");
+    /* Of one row, what belongs to columns is as large as a matrix: in place it would be lost. */
+    bad.rows = 1;
+    bad.gamma = bad.sum = memory + 2048;
+    bad.residual = memory + 3072;
+    must_fail(lk_rmsnorm(NULL, &bad, x, y), LK_BAD_ARGUMENT, "gamma and sum overlap; give them");
+    bad.sum = NULL, bad.residual = NULL;
+    must_fail(lk_rmsnorm(NULL, &bad, x, memory + 2048), LK_BAD_ARGUMENT,
+              "gamma and y overlap; give");
+    bad.stats = (float *)(memory + 4096);
+    must_fail(lk_rmsnorm_backward(NULL, &bad, x, y, memory + 5120, memory + 2048, NULL, 0),
+              LK_BAD_ARGUMENT, "gamma and dgamma overlap; give");
+    must_fail(lk_rmsnorm_backward(NULL, &bad, x, y, memory + 5120, x, NULL, 0), LK_BAD_ARGUMENT,
+              "x and dgamma overlap; give");
+    bad = good;
     bad.type = LK_S8;
     must_fail(lk_rmsnorm(NULL, &bad, x, y), LK_BAD_ARGUMENT, "LK_BF16, LK_F16 or LK_F32");
     bad = good;

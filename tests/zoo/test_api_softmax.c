@@ -187,6 +187,10 @@ static void test_wrong(void **state)
     char *memory = on_device(NULL, 4096), text[1000];
     void *in = memory, *out = memory + 1024;
     must_fail(lk_softmax(NULL, NULL, in, out), LK_BAD_ARGUMENT, "desc is NULL");
+    bad.group = 4;
+    bad.bias = out;
+    must_fail(lk_softmax(NULL, &bad, in, out), LK_BAD_ARGUMENT, "bias and out overlap; give");
+    bad = good;
     bad.type = LK_E4M3;
     must_fail(lk_softmax(NULL, &bad, in, out), LK_BAD_ARGUMENT, "LK_BF16, LK_F16 or LK_F32");
     bad = good;

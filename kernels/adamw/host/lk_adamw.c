@@ -272,6 +272,11 @@ lk_status lk_global_norm(void *stream, const lk_adamw_desc *desc, const void *ta
                         workspace_bytes, needed);
     if ((status = check_buffer(norm_name, context, "workspace", workspace, needed, 8)) != LK_OK)
         return status;
+    const char *at = workspace, *rows = table, *of_norm = (const char *)norm;
+    if ((at < of_norm + 8 && of_norm < at + needed) ||
+        (at < rows + desc->tensors * LK_TENSOR_BYTES && rows < at + needed))
+        return api_fail(LK_BAD_ARGUMENT, norm_name,
+                        "workspace overlaps norm or table; give them memory of their own");
     struct work work = work_of_norm(desc, table, norm);
     work.norm.most = most;
     work.norm.workspace = (uintptr_t)workspace;

@@ -246,10 +246,12 @@ static lk_status check_buffers(const struct attention *a, const void *const *buf
     return LK_OK;
 }
 
-static lk_status check_workspace(const struct attention *a, const struct api_context *context,
-                                 const void *workspace, size_t bytes)
+static lk_status check_workspace(const struct attention *a, const void *const *buffer,
+                                 const struct api_context *context, const void *workspace,
+                                 size_t bytes)
 {
     size_t wanted = workspace_of(&a->request);
+    uintptr_t address = (uintptr_t)workspace;
     bool is_optional = a->request.number != ATTENTION_E4M3 && !a->request.packed &&
                        attention_takes(&a->request, ATTENTION_OVERLAPPED);
     if (wanted == 0 || (is_optional && !workspace && bytes == 0))
@@ -259,9 +261,14 @@ static lk_status check_workspace(const struct attention *a, const struct api_con
                         "the workspace has %zu bytes and must have %zu; "
                         "lk_attention_forward_workspace says how many",
                         bytes, wanted);
-    if (!workspace || (uintptr_t)workspace % 16)
+    if (!workspace || address % 16)
         return fail("workspace (%p) is NULL or not aligned to 16 bytes", workspace);
-    return api_check_memory(CALL, context, "workspace", (uintptr_t)workspace, wanted);
+    for (int i = 0; i < BUFFERS; i++) {
+        uintptr_t x = (uintptr_t)buffer[i];
+        if (x && x < address + wanted && address < x + a->bytes[i])
+            return fail("workspace and %s overlap; give them memory of their own", buffer_names[i]);
+    }
+    return api_check_memory(CALL, context, "workspace", address, wanted);
 }
 
 static lk_status launch(struct attention *a, struct api_context *context, void *stream)
@@ -324,7 +331,7 @@ lk_status lk_attention_forward(void *stream, const lk_attention_desc *desc, cons
                                    desc->key_lengths,
                                    desc->slopes};
     if ((status = check_buffers(&a, buffer, context)) != LK_OK ||
-        (status = check_workspace(&a, context, workspace, workspace_bytes)) != LK_OK ||
+        (status = check_workspace(&a, buffer, context, workspace, workspace_bytes)) != LK_OK ||
         (status = api_check_stream(CALL, context, stream)) != LK_OK)
         return status;
     if (a.bytes[O] == 0 || desc->queries == 0)

@@ -34,6 +34,7 @@ static lk_status check_desc(const char *call, int chain, const lk_fused_desc *de
 static lk_status make_request(int chain, bool backward, const lk_fused_desc *desc,
                               struct api_request *request)
 {
+    static const char *const alone[] = {"bias", "dbias", "state", NULL};
     const char *call = calls[chain][backward];
     lk_status status = check_desc(call, chain, desc);
     if (status != LK_OK)
@@ -41,6 +42,7 @@ static lk_status make_request(int chain, bool backward, const lk_fused_desc *des
     *request = (struct api_request){.name = call,
                                     .buffer_name = names[chain][backward],
                                     .traits = API_IN_PLACE,
+                                    .alone = alone,
                                     .problem = zoo_problem_normal(&zoo_fused)};
     int64_t *value = request->problem.value;
     value[FUSED_ROWS] = desc->rows;

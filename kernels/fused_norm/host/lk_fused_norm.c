@@ -35,6 +35,8 @@ struct pointers {
 static lk_status make_request(const lk_fused_norm_desc *desc, bool backward, bool dsum,
                               const char *names[ZOO_BUFFERS], struct api_request *request)
 {
+    static const char *const alone[] = {"bias",   "gamma", "beta",  "stats", "dbias",
+                                        "dgamma", "dbeta", "state", NULL};
     const char *call = backward ? backward_name : forward_name;
     lk_status status = check_desc(call, desc);
     if (status != LK_OK)
@@ -42,6 +44,7 @@ static lk_status make_request(const lk_fused_norm_desc *desc, bool backward, boo
     *request = (struct api_request){.name = call,
                                     .buffer_name = names,
                                     .traits = API_IN_PLACE | API_ALIGNED,
+                                    .alone = alone,
                                     .problem = zoo_problem_normal(&zoo_fused_norm)};
     int64_t *value = request->problem.value;
     value[FN_ROWS] = desc->rows;

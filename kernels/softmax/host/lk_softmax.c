@@ -37,6 +37,7 @@ static lk_status make_request(const lk_softmax_desc *desc, bool backward,
 {
     static const char *const forward_buffers[] = {"in", "bias", "lengths", "out"};
     static const char *const backward_buffers[] = {"y", "dy", "lengths", "dx"};
+    static const char *const alone[] = {"bias", "lengths", NULL};
     const char *call = backward ? backward_name : forward_name;
     lk_status status = check_choices(call, desc, backward);
     if (status != LK_OK)
@@ -50,6 +51,7 @@ static lk_status make_request(const lk_softmax_desc *desc, bool backward,
         .name = call,
         .buffer_name = backward ? backward_buffers : forward_buffers,
         .traits = API_IN_PLACE,
+        .alone = alone,
         .problem = zoo_problem_normal(&zoo_softmax),
     };
     int64_t *value = request->problem.value;
