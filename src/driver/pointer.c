@@ -355,6 +355,8 @@ CUresult drv_cuMemAdvise_v2(CUdeviceptr address, size_t count, CUmem_advise advi
             allocation->advice_read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
         else if (advice <= CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
             allocation->advice_location = device;
+        else if (device == CU_DEVICE_CPU)
+            allocation->advice_host = advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
         else
             allocation->advice_accessed = advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
     }
@@ -399,7 +401,9 @@ CUresult drv_cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribu
             for (size_t i = 0; i < size / 4; i++)
                 values[i] = CU_DEVICE_INVALID;
             if (allocation->advice_accessed)
-                values[0] = allocation->device->ordinal;
+                *values++ = allocation->device->ordinal;
+            if (allocation->advice_host && values < (int *)data + size / 4)
+                *values = CU_DEVICE_CPU;
             break;
         case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
             values[0] = allocation->prefetched;

@@ -354,6 +354,7 @@ struct drv_allocation {
     CUmemoryPool pool;
     uint64_t id;
     int advice_read_mostly, advice_location, advice_accessed, prefetched;
+    bool advice_host; /* the host accesses it, too */
     bool sync_memops;
     /* of a graph; it dies with the graph, unless a launch has allocated it and nothing freed it */
     bool graph_memory, graph_owned, graph_live;

@@ -182,6 +182,12 @@ static void managed_ranges(void **state)
         assert_int_equal(values[1], i ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE);
         assert_int_equal(values[2], 0);
     }
+    for (int i = 0; i < 2; i++)
+        OK(cu->cuMemAdvise_v2(all[0], 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, to[i]));
+    OK(cu->cuMemRangeGetAttribute(values, 12, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, all[0], 4096));
+    assert_int_equal(values[0], 0);
+    assert_int_equal(values[1], CU_DEVICE_CPU);
+    assert_int_equal(values[2], CU_DEVICE_INVALID);
     OK(cu->cuMemDiscardBatchAsync(all, sizes, 2, 0, NULL));
     OK(cu->cuMemDiscardAndPrefetchBatchAsync(all, sizes, 2, to, from, 1, 0, NULL));
     OK(cu->cuMemRangeGetAttributes(where, bytes, which, 3, all[1], sizes[1]));
