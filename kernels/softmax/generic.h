@@ -11,7 +11,10 @@
 #define LOCKSTEP_SOFTMAX_GENERIC_H
 
 #include "part.h"
+#include "prefetch.h"
 #include "sight.h"
+
+enum { BYTES_AHEAD = 4 << 20 }; /* from what a block reads to what it asks the L2 for */
 
 /* The arguments of every forward kernel, and what its body gets. */
 #define ARGUMENTS(T)                                                                               \
@@ -212,6 +215,10 @@ static __device__ __forceinline__ part measure_plain(forward<T> a, long long row
         unsigned at = first + k * blockDim.x;
         x[k] = at < (unsigned)(a.sees.cols / PER<T>) ? load_once(from + at) : filler<T>();
     }
+    unsigned part = first - threadIdx.x, count = (unsigned)(a.sees.cols / PER<T>);
+    if (part < count)
+        prefetch_later(from + part, min(count - part, V * blockDim.x) * 16,
+                       ((a.rows - row) * count - part) * 16, BYTES_AHEAD);
     return merge_warps(measure_vectors<T, V>(x, factor, 32), factor, of_warp);
 }
 template <class T, int V>

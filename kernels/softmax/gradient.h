@@ -11,7 +11,10 @@
 #ifndef LOCKSTEP_SOFTMAX_GRADIENT_H
 #define LOCKSTEP_SOFTMAX_GRADIENT_H
 
+#include "prefetch.h"
 #include "sight.h"
+
+enum { BYTES_AHEAD = 2 << 20 }; /* from what a block reads to what it asks the L2 for */
 
 /* The arguments of every kernel, and what its body gets. */
 #define GRADIENT_ARGUMENTS(T)                                                                      \
@@ -115,7 +118,7 @@ template <class T, int V> static __device__ __forceinline__ void gradient_block(
 /* Plain rows, as in generic.h. */
 template <class T, int V>
 static __device__ __forceinline__ void load_plain(const T *row, long long cols, unsigned first,
-                                                  uint4 (&v)[V])
+                                                  uint4 (&v)[V], long long rows)
 {
 #pragma unroll
     for (int k = 0; k < V; k++) {
@@ -123,6 +126,10 @@ static __device__ __forceinline__ void load_plain(const T *row, long long cols, 
         v[k] = at < (unsigned)(cols / PER<T>) ? load_once((const uint4 *)row + at)
                                               : make_uint4(0, 0, 0, 0);
     }
+    unsigned part = first - threadIdx.x, count = (unsigned)(cols / PER<T>);
+    if (part < count)
+        prefetch_later((const uint4 *)row + part, min(count - part, V * blockDim.x) * 16,
+                       (rows * count - part) * 16, BYTES_AHEAD);
 }
 template <class T, int V>
 static __device__ __forceinline__ void write_plain(gradient<T> a, long long row, unsigned first,
@@ -146,8 +153,8 @@ template <class T, int V> static __device__ __forceinline__ void gradient_plain(
     __shared__ float of_warp[32];
     long long row = blockIdx.x;
     uint4 y[V], dy[V];
-    load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, threadIdx.x, y);
-    load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, threadIdx.x, dy);
+    load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, threadIdx.x, y, a.rows - row);
+    load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, threadIdx.x, dy, a.rows - row);
     float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
     write_plain<T, V>(a, row, threadIdx.x, y, dy, sum);
 }
@@ -200,8 +207,8 @@ static __device__ __forceinline__ void gradient_plain_cluster(gradient<T> a)
     unsigned first = cluster_rank() * blockDim.x * V + threadIdx.x;
     uint4 y[V], dy[V];
     exchange_begin(&of_blocks);
-    load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, first, y);
-    load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, first, dy);
+    load_plain<T, V>(a.y + row * a.sees.cols, a.sees.cols, first, y, a.rows - row);
+    load_plain<T, V>(a.dy + row * a.sees.cols, a.sees.cols, first, dy, a.rows - row);
     float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
     sum = exchange_numbers(&of_blocks, make_float2(sum, 0), make_float2(0, 0)).x;
     write_plain<T, V>(a, row, first, y, dy, sum_lanes(sum, 32));

@@ -188,6 +188,8 @@ static const char *const edges[] = {
     "rows=2 cols=8200,16384,16392 type=bf16,f32 op=softmax,log_sum_exp",
     "rows=2 cols=33000,65544 type=bf16,f16,f32 op=softmax,log_softmax",
     "rows=1 cols=300001,600000 type=bf16,f32",
+    "rows=140 cols=16392", /* a later row to ask for */
+    "rows=35 cols=65544 step=forward,backward",
     "rows=9 cols=72,1100 dist=large,one_huge,tiny type=bf16,f16,f32 op=softmax,log_softmax",
     "rows=9 cols=72,1100 dist=minus_infinity,special type=bf16,f16,f32 op=softmax,log_softmax",
     "rows=9 cols=72,1100 dist=large,one_huge,minus_infinity,tiny,special type=bf16 op=log_sum_exp",
