@@ -4,7 +4,9 @@
  */
 // arch: sm_80
 #include "elements.h"
+#include "prefetch.h"
 
+#define AHEAD (4 << 20) // bytes of an array from what a block reads to what it asks the L2 for
 #define BLOCK 128 // tune: 128 256 512 1024
 #define UNROLL 2 // tune: 1 2 4 8
 
@@ -23,6 +25,7 @@ template <class T> static __device__ __forceinline__ void in_flight(arrays<T> a,
 #pragma unroll
     for (int k = 0; k < UNROLL; k++)
         v[k] = load_once((const uint4 *)(a.x + first + k * step));
+    prefetch_later(a.x + from, tile * sizeof(T), (a.n - from) * sizeof(T), AHEAD);
 #pragma unroll
     for (int k = 0; k < UNROLL; k++)
         do_vector(a, d, first + k * step, v[k]);
