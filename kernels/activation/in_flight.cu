@@ -5,7 +5,9 @@
  */
 // arch: sm_80
 #include "passes.h"
+#include "prefetch.h"
 
+#define AHEAD (2 << 20) // bytes of an array from what a block reads to what it asks the L2 for
 #define BLOCK 128 // tune: 128 256 512 1024
 #define UNROLL 2 // tune: 1 2 4
 
@@ -35,6 +37,15 @@ static __device__ __forceinline__ void in_flight(arrays<T> a, long long rows)
     for (int k = 0; k < UNROLL; k++)
         if (column + k * BLOCK * PER<T> < a.cols)
             v[k] = load_vector<Pass>(a, wide + k * BLOCK * PER<T>, at + k * BLOCK * PER<T>);
+    unsigned bytes = (unsigned)min((long long)tile, a.cols - from) * sizeof(T);
+    long long place = row * a.stride + from,
+              left = ((rows - 1) * a.stride + a.cols - place) * sizeof(T);
+    prefetch_later(a.x + place, bytes, left, AHEAD);
+    if (Pass::gated)
+        prefetch_later(a.up + place, bytes, left, AHEAD);
+    if (Pass::backward)
+        prefetch_later(a.dy + row * a.cols + from, bytes,
+                       ((rows - row) * a.cols - from) * sizeof(T), AHEAD);
 #pragma unroll
     for (int k = 0; k < UNROLL; k++)
         if (column + k * BLOCK * PER<T> < a.cols)
