@@ -3,8 +3,10 @@
  * before its first store. A tensor whose arrays are misaligned, and the end of one, are done one by one.
  */
 // arch: sm_80
+#include "prefetch.h"
 #include "step.h"
 
+#define AHEAD (1 << 20) // bytes of an array from what a block reads to what it asks the L2 for
 #define BLOCK 256 // tune: 128 256 512
 #define GROUPS (UNIT / 4 / BLOCK)
 
@@ -51,6 +53,24 @@ static __device__ __forceinline__ void do_group(const arrays<Kind> &a, const rat
     store_four(a.param + i, g.param);
 }
 
+template <class T>
+static __device__ __forceinline__ void prefetch_part(const T *of, long long unit, long long count)
+{
+    if ((size_t)of % 16 == 0)
+        prefetch_later(of + unit, UNIT * sizeof(T), (count - unit) * sizeof(T), AHEAD);
+}
+template <class Kind>
+static __device__ __forceinline__ void prefetch_unit(const arrays<Kind> &a, long long unit)
+{
+    prefetch_part(a.grad, unit, a.count);
+    prefetch_part(a.mean, unit, a.count);
+    prefetch_part(a.square, unit, a.count);
+    if constexpr (Kind::master)
+        prefetch_part(a.master, unit, a.count);
+    else
+        prefetch_part(a.param, unit, a.count);
+}
+
 template <class Kind>
 static __device__ __forceinline__ void vectorised(const bases &b, const tensor *table, int tensors,
                                                   int from, const rates &r)
@@ -66,10 +86,12 @@ static __device__ __forceinline__ void vectorised(const bases &b, const tensor *
         return;
     }
     group g[GROUPS];
+    long long unit = begin;
     begin += threadIdx.x * 4;
 #pragma unroll
     for (int k = 0; k < GROUPS; k++)
         load_group(a, begin + k * BLOCK * 4, g[k]);
+    prefetch_unit(a, unit);
 #pragma unroll
     for (int k = 0; k < GROUPS; k++)
         do_group(a, r, begin + k * BLOCK * 4, g[k]);

@@ -261,6 +261,7 @@ static const struct zoo_peer peers[] = {
 
 static const char *const edges[] = {
     "n=0,1,3,4,5,2047,2048,2049,9000 tensors=1 mode=f32,master,stochastic step=1",
+    "n=700000 tensors=1 mode=master step=1", /* a later unit to ask for */
     "n=20000 tensors=2,7,33,40 mode=f32,master,stochastic places=aligned,any step=3",
     "n=100 tensors=100 mode=master places=any step=1000",
     "n=9000 tensors=5 mode=f32,master,stochastic scale=given step=10",
