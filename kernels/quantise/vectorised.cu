@@ -7,10 +7,12 @@
 // arch: sm_90
 #include "chunks.h"
 #include "packed.h"
+#include "prefetch.h"
 
 #define BLOCK 256 // tune: 128 256 512
 #define ROWS 128 // tune: 32 64 128 256
 #define UNROLL 2 // tune: 1 2 4
+#define AHEAD (4 << 20) // back from 8 bits: bytes from what a block reads to what it asks the L2 for
 
 template <class T> static __device__ __forceinline__ float largest_of_vector(uint4 raw)
 {
@@ -319,6 +321,12 @@ template <class F, class T> static __device__ __forceinline__ void dequantise(co
         scale[k] = F::SCALES == FLOATS
                        ? ((const float *)a.scales)[place_of_scale(a, p[k].row, p[k].col)]
                        : scale_at<F>(a, p[k].row * blocks_of(a) + block_of(a, p[k].col));
+    }
+    if (F::BITS == 8 && vectors && threadIdx.x == 0 && p[0].inside) {
+        long long part = p[0].row * bytes_of<F>(a.cols) + p[0].col;
+        if (((size_t)a.q + part) % 16 == 0)
+            prefetch_later(a.q + part, UNROLL * BLOCK * PER<T>,
+                           a.rows * bytes_of<F>(a.cols) - part, AHEAD);
     }
 #pragma unroll
     for (int k = 0; k < UNROLL; k++)

@@ -387,6 +387,7 @@ static const char *const edges[] = {
     "rows=3 cols=96,512 format=mxfp4,mxfp8,nvfp4 type=bf16,f16 dist=special,adversarial,constant",
     "rows=3 cols=33,512 format=e4m3,e5m2,int8,int4 sharing=tensor,row,channel,block32,block128 "
     "direction=dequantise type=bf16",
+    "rows=9 cols=480000 format=e4m3 sharing=row direction=dequantise type=bf16", /* later codes */
     "rows=3 cols=40,1036 format=mxfp8,mxfp8_e5m2,mxfp4,nvfp4 direction=dequantise "
     "type=bf16,f16,f32",
     NULL};
