@@ -199,6 +199,7 @@ const char *const norm_edges[] = {
     "rows=9 cols=1,8,100,256,264,1000,1032 type=bf16,f16,f32 stats=kept",
     "rows=5 cols=1028,4104 type=f32,bf16 residual=added store=same,e4m3 stats=kept",
     "rows=3 cols=8200,33000 type=bf16,f16",
+    "rows=140 cols=16376",                      /* a later row to ask for */
     "rows=2 cols=2048 type=f32 residual=added", /* 48 KiB of stages, and more */
     "rows=2 cols=66000,70001",
     "rows=70 cols=66000", /* several rows for each group of threads */

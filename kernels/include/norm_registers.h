@@ -8,6 +8,9 @@
 #define LOCKSTEP_KERNELS_NORM_REGISTERS_H
 
 #include "norm.h"
+#include "prefetch.h"
+
+enum { BYTES_AHEAD = 4 << 20 }; /* from what a block reads to what it asks the L2 for */
 
 /* Elements of vector v that are in the row: they come first. */
 template <class T> static __device__ __forceinline__ int filled_of(share s, int v)
@@ -87,8 +90,8 @@ static __device__ __forceinline__ void norm_lanes(norm_job<T> a, unsigned log_la
         store_statistics<T, LAYER>(a, row, st);
 }
 
-/* A block for each row; rows begin at multiples of 16 bytes. PLAIN: gamma and beta are there, nothing is
- * added before, and results have the type of x. */
+/* A block for each row; rows begin at multiples of 16 bytes. PLAIN: gamma and beta are there,
+ * nothing is added before, and results have the type of x. */
 template <class T, bool LAYER, int V, bool PLAIN>
 static __device__ __forceinline__ void norm_block(norm_job<T> a)
 {
@@ -101,8 +104,11 @@ static __device__ __forceinline__ void norm_block(norm_job<T> a)
     uint4 v[V];
     int filled[V];
     load<T, V>(a, row, s, v, filled);
-    if (PLAIN)
+    if (PLAIN) {
+        prefetch_later(a.x + row * a.cols, a.cols * sizeof(T), (a.rows - row) * a.cols * sizeof(T),
+                       BYTES_AHEAD);
         only_words(v);
+    }
     moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[0]);
     if (PLAIN)
         only_words(v);
