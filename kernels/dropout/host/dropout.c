@@ -153,7 +153,8 @@ static const char *const edges[] = {
     "n=2200003 type=bf16 p=0.1", /* a later tile to ask for */
     "n=1000 type=bf16,f32 p=0,0.5,0.999999,1 offset=1,77",
     "n=3000 type=bf16,f16,f32 p=0.25 state=given offset=5 seed=9",
-    "n=2048 type=bf16,f16,f32 p=0.5 dist=special,adversarial,constant", NULL};
+    "n=2048 type=bf16,f16,f32 p=0.5 dist=special,adversarial,constant",
+    NULL};
 
 static const char *const bench[] = {"n=128M type=bf16 p=0.125", "n=64M type=bf16,f32 p=0.125",
                                     "n=64K,1M,16M type=bf16 p=0.125", NULL};
