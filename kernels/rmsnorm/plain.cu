@@ -7,9 +7,9 @@
 // arch: sm_90
 #include "norm_plain.h"
 
-#define VECTORS 8   // tune: 4 8
+#define VECTORS 8 // tune: 4 8
 #define THREADS 256 // tune: 128 256 512
-#define AHEAD 264   // tune: 132 264 528; blocks
+#define AHEAD 264 // tune: 132 264 528; blocks
 
 NORM_PLAIN(bf16, bf16, false, VECTORS, THREADS, AHEAD)
 NORM_PLAIN(f16, f16, false, VECTORS, THREADS, AHEAD)
