@@ -27,7 +27,7 @@ def _on_bytes(module, name, writes):
     """Gloo passes tensors of the CPU to the network, but takes a GPU's addresses for its own."""
 
     def run(tensors, group, *words):
-        wait(name, [tensor.device for tensor in tensors])
+        wait(name, {tensor.device for tensor in tensors})
         backend = module.ProcessGroup.unbox(group)._get_backend(tensors[0].device)
         for tensor in tensors if writes else ():
             wrote(tensor)  # now: what Gloo receives can be waited for once, which the caller does

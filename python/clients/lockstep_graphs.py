@@ -1,8 +1,9 @@
 """lockstep_graphs.py: PyTorch's eager operators inside a CUDA graph, on a simulated GPU.
 
 An operator that is called while its stream is captured does not run: it becomes a node of the graph, which
-calls the host and takes the time that a GPU would take (lockstep_times.py), beside the kernels that are captured as they are. Its results get memory now, of the sizes that PyTorch's
-meta kernels give; at each replay the node calls the CPU's operator on the same bytes. See docs/clients.md.
+calls the host and takes the time that a GPU would take (lockstep_times.py), beside the kernels, which are
+captured as they are. Its results get memory now, of the sizes that PyTorch's meta kernels give; at each replay
+the node calls the CPU's operator on the same bytes. See docs/clients.md.
 """
 
 import ctypes
