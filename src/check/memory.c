@@ -3,7 +3,7 @@
  * which bytes were ever written. The host allocates and copies from any thread, even while a kernel
  * runs: changes to the shadow go into a list, which the launch applies before its next access.
  */
-#include "check/check.h"
+#include "check/ops.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -251,7 +251,7 @@ void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t s
 void check_memory_free(struct simt_watcher *watcher, uint64_t address)
 {
     struct check *check = (struct check *)watcher;
-    struct check_callers freer = check_callers();
+    struct check_callers freer = check_askers();
     pthread_mutex_lock(&check->host_lock);
     size_t at = after(check->allocations, check->allocation_count, address);
     if (at > 0 && check->allocations[at - 1].address == address) {
@@ -303,7 +303,7 @@ void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address)
     struct check *check = (struct check *)watcher;
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
-    struct check_callers freer = check_callers();
+    struct check_callers freer = check_askers();
     unsigned long long at = address;
     if (check_find_freed(check, address, found) && found->address == address) {
         check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, &found->callers,
@@ -331,7 +331,7 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
     struct simt_allocation variable;
-    struct check_callers who = check_callers();
+    struct check_callers who = check_askers();
     if (check_find_freed(check, address, found))
         check_report_host(
             check, CHECK_USE_AFTER_FREE, &subject, &who, &found->callers,

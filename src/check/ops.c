@@ -460,6 +460,13 @@ void check_op_event(struct simt_watcher *watcher, void *handle, enum watch_op_ev
     pthread_mutex_unlock(&check_ops_lock);
 }
 
+/* Work of a stream runs when its turn comes, in a thread that happens to be there. */
+struct check_callers check_askers(void)
+{
+    const struct check_op *op = current && current->graph ? current->graph : current;
+    return op && op->callers.at[0] ? op->callers : check_callers();
+}
+
 /* Launches --------------------------------------------------------------------------------------*/
 
 /* Segments from check->history on may belong to launches that nothing orders before this one. */
