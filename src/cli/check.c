@@ -21,7 +21,7 @@
 
 static const char help[] =
     "usage: lockstep check [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
-    "       lockstep check [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep check [options] PROGRAM [ARGUMENTS]\n"
     "       lockstep check [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "       lockstep check [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "\n"
@@ -93,6 +93,7 @@ static int run(int count, char **words)
     struct options options = {0};
     char *message = NULL, *folder = NULL;
     int status = CLI_USAGE;
+    client_part_arguments(arena, &count, &words);
     take_options(arena, count, words, &options);
     if (!options.limited && !getenv("LOCKSTEP_LIMIT"))
         start_put("LOCKSTEP_LIMIT", DEFAULT_LIMIT);

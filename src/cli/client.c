@@ -4,6 +4,7 @@
  */
 #include "cli/client.h"
 
+#include "cli/request.h"
 #include "host/child.h"
 #include "host/files.h"
 #include "toolchain/build.h"
@@ -99,6 +100,30 @@ int client_at(int count, char **words)
         at += own;
     }
     return count;
+}
+
+/* Past our own options. */
+static int past_options(int count, char **words, int at)
+{
+    for (int own; at < count && (own = option_words(words[at]));)
+        at += own;
+    return at < count ? at : count;
+}
+
+void client_part_arguments(struct lk_arena *arena, int *count, char ***words)
+{
+    int at = past_options(*count, *words, 0);
+    if (at == *count || !request_is_program((*words)[at]) || is_client((*words)[at]))
+        return;
+    at = past_options(*count, *words, at + 1);
+    if (at == *count || strcmp((*words)[at], "--") == 0)
+        return;
+    char **parted = lk_arena_alloc(arena, (size_t)(*count + 2) * sizeof *parted);
+    memcpy(parted, *words, (size_t)at * sizeof *parted);
+    parted[at] = lk_arena_strndup(arena, "--", 2);
+    memcpy(parted + at + 1, *words + at, (size_t)(*count - at + 1) * sizeof *parted); /* and NULL */
+    *words = parted;
+    ++*count;
 }
 
 /* What to start ---------------------------------------------------------------------------------*/

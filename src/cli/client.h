@@ -12,6 +12,9 @@
  * or its program, before which only our own options stand. count if there is none: the words then
  * name sources, a program or a family. */
 int client_at(int count, char **words);
+/* Puts a "--" before the arguments of a program that is named by its path: they begin at the first
+ * word after it that is no option of ours. */
+void client_part_arguments(struct lk_arena *arena, int *count, char ***words);
 /* words: from client_at on. Sets what is to be started; false after printing an error. */
 bool client_find(struct lk_arena *arena, int count, char **words, struct start *start);
 /* The Python that runs scripts without one of their own; NULL if there is none. */

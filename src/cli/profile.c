@@ -16,7 +16,7 @@
 
 static const char help[] =
     "usage: lockstep profile [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
-    "       lockstep profile [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep profile [options] PROGRAM [ARGUMENTS]\n"
     "       lockstep profile [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "       lockstep profile [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "       lockstep profile --compare A B [options]\n"
@@ -364,6 +364,7 @@ static int run(int count, char **words)
     struct lk_arena *arena = lk_arena_create();
     struct options options;
     int status = CLI_USAGE;
+    client_part_arguments(arena, &count, &words);
     if (parse(count, words, &options)) {
         if (options.compare[0]) {
             status = compare(arena, &options);

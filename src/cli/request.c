@@ -27,6 +27,13 @@ static bool is_linked(const char *path)
     return ends_in(path, endings) || strstr(path, ".so.");
 }
 
+bool request_is_program(const char *path)
+{
+    struct stat status;
+    return !build_is_source(path) && !is_linked(path) && stat(path, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
 bool request_check_setting(const char *option, const char *value)
 {
     unsigned long long number;
@@ -81,16 +88,16 @@ static bool check_inputs(const char *command, struct request *request)
         bool known = build_is_source(path) || is_linked(path);
         struct stat status;
         sources = sources || build_is_source(path);
-        if (!known && request->nvcc.words.count > 1) {
-            host_error("'%s' is not a source file; the program's own arguments go after --", path);
-            return false;
-        }
         if (stat(path, &status) != 0) {
             host_error("%s: no such file", path);
             return false;
         }
         if (S_ISDIR(status.st_mode)) {
             host_error("%s: is a folder, not a program", path);
+            return false;
+        }
+        if (!known && request->nvcc.words.count > 1) {
+            host_error("'%s' is not a source file; the program's own arguments go after --", path);
             return false;
         }
         if (!known)

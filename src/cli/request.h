@@ -23,6 +23,8 @@ bool request_parse(struct lk_arena *arena, const char *command, int count, char 
 bool request_parse_options(const char *command, int count, char **words, struct request *request);
 /* Is it a value of --threads, --limit or --schedule? False after printing an error. */
 bool request_check_setting(const char *option, const char *value);
+/* Is there such a file, and nothing that nvcc takes? */
+bool request_is_program(const char *path);
 void request_free(struct request *request);
 
 #endif

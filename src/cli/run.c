@@ -13,7 +13,7 @@
 
 static const char help[] =
     "usage: lockstep run [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
-    "       lockstep run [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep run [options] PROGRAM [ARGUMENTS]\n"
     "       lockstep run [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "\n"
     "Compiles with nvcc (or takes the program from its cache) and runs it, with a GPU or without.\n"
@@ -75,6 +75,7 @@ static int run_twice(struct lk_arena *arena, const struct start *start, bool jso
 static int run(int count, char **words)
 {
     struct lk_arena *arena = lk_arena_create();
+    client_part_arguments(arena, &count, &words);
     bool twice = take_flag(&count, words, "--twice"), json = take_flag(&count, words, "--json");
     struct start start = {.only_simulated = twice ? "run --twice" : NULL};
     int status = CLI_USAGE;

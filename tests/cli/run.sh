@@ -218,7 +218,12 @@ expect run-keeps-ptx 0 'say.*ptx' sh -c "ls '$kept/keep'"
 program=$($sim 2>&1 | sed -n 's/.*cached: //p')
 cp "$program" ./built
 expect run-program 7 'first ./built 1' "$lockstep" run --gpu sim:h200 ./built
-expect run-program-arguments 2 'after --' "$lockstep" run --gpu sim:h200 ./built 10
+expect run-program-arguments 7 'first ./built 3 10' "$lockstep" run --gpu sim:h200 ./built -n 10
+expect run-program-our-options 7 'first ./built 1' "$lockstep" run ./built --gpu sim:h200
+expect run-program-own-options 7 'first ./built 3 1 .*threads=.null.' "$lockstep" run ./built --gpu=sim:h200 -- --threads 1
+expect run-program-missing 2 'nowhere: no such file' "$lockstep" run ./nowhere 10
+expect check-program-arguments 7 'first ./built 3 10' "$lockstep" check ./built -n 10
+expect profile-program-arguments 7 'first ./built 3 10' "$lockstep" profile ./built -n 10
 expect run-not-cuda 0 'remark: .*does not load' "$lockstep" run --gpu sim:h200 /bin/true
 
 # A program that starts itself again, by argv[0] and by what /proc says

@@ -23,7 +23,7 @@ __global__ void __cluster_dims__(2, 2, 1) sums(const int *in, long long *out, in
         partial = 0;
     block.sync();
     atomicAdd((unsigned long long *)&partial, (unsigned long long)in[linear * THREADS + threadIdx.x]);
-    block.sync();
+    cluster.sync(); /* the first block has begun */
     if (block.thread_rank() == 0) { /* every block's own address, as it is, to the first one */
         long long **table = cluster.map_shared_rank(others, 0);
         table[cluster.block_rank()] = &partial;
