@@ -71,6 +71,9 @@ static bool fits(const struct simt_texture *texture, const struct ptx_inst *ptx)
         layered |= cube;
         cube = false;
     }
+    if (geometry == TEXTURE_1D && texture->dimensions == 2 &&
+        texture->levels[0].height == 1)
+        return !texture->is_surface && !layered && !cube; /* cudaMallocArray(..., width, 1) */
     return texture->dimensions == wanted[geometry].dimensions &&
            layered == wanted[geometry].layered && cube == wanted[geometry].cube;
 }
@@ -181,6 +184,7 @@ void texture_request_of(struct simt_warp *w, const struct simt_inst *in, int lan
     uint32_t first = ptx->operands[0].item_count;
     *request = (struct texture_request){
         .geometry = geometry_of(ptx),
+        .at[1] = 0.5f, /* the middle of the row, where a 2D image of one row is fetched as 1D */
         .is_gather = ptx->op == PTX_OP_TLD4,
         .wants_f16 = ptx->op == PTX_OP_TEX_F16 || ptx->op == PTX_OP_TEX_F16X2,
         .is_integer = ptx->op != PTX_OP_TLD4 && ptx->types[1] == PTX_S32};
