@@ -71,8 +71,7 @@ static bool fits(const struct simt_texture *texture, const struct ptx_inst *ptx)
         layered |= cube;
         cube = false;
     }
-    if (geometry == TEXTURE_1D && texture->dimensions == 2 &&
-        texture->levels[0].height == 1)
+    if (geometry == TEXTURE_1D && texture->dimensions == 2 && texture->levels[0].height == 1)
         return !texture->is_surface && !layered && !cube; /* cudaMallocArray(..., width, 1) */
     return texture->dimensions == wanted[geometry].dimensions &&
            layered == wanted[geometry].layered && cube == wanted[geometry].cube;
