@@ -336,6 +336,15 @@ static void tidy(struct export_formulas *formulas)
     free(before);
 }
 
+/* Families have sizes of their own by such names. */
+static bool is_taken(const struct export_fit *fit, const char *name)
+{
+    for (unsigned i = 0; i < fit->named; i++)
+        if (strcmp(fit->atom[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void mark_used(struct export_formulas *formulas)
 {
     struct export_fit *fit = &formulas->samples.fit;
@@ -343,9 +352,11 @@ static void mark_used(struct export_formulas *formulas)
     for (unsigned i = 0; i < formulas->samples.slot_count; i++)
         export_mark(fit, &formulas->expression[i], formulas->used);
     for (unsigned i = fit->named; i < fit->atom_count; i++)
-        if (formulas->used[i] && ++number)
-            snprintf(fit->atom[i].name, sizeof fit->atom[i].name,
-                     number > 1 ? "blocks_%u" : "blocks", number);
+        if (formulas->used[i])
+            do
+                snprintf(fit->atom[i].name, sizeof fit->atom[i].name,
+                         number > 0 ? "blocks_%u" : "blocks", number + 1);
+            while (number++, is_taken(fit, fit->atom[i].name));
 }
 
 bool export_formulas_open(struct export_formulas *formulas, const struct export_request *request,

@@ -3,6 +3,7 @@
  */
 #include "export/host.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,28 @@ void export_slot(const struct export_host *host, unsigned slot, struct lk_buf *t
         lk_buf_printf(text, "%s", fit->atom[name].name);
     else
         export_print(fit, expression, text);
+}
+
+void export_float(const struct export_host *host, double value, const char *name,
+                  struct lk_buf *text)
+{
+    const struct export_constant *found = NULL;
+    bool named = false, several = false;
+    for (unsigned i = 0; i < host->pieces->constant_count && !named; i++) {
+        const struct export_constant *constant = &host->pieces->constant[i];
+        if (constant->whole || (float)constant->value != (float)value)
+            continue;
+        named = strcmp(constant->name, name) == 0;
+        several = found && *name;
+        if (!several || named)
+            found = constant;
+    }
+    /* By chance 0 and 1 are equal to anything. */
+    bool telling = !*name || (value != 0 && fabs(value) != 1);
+    if (found && (named || (!several && telling)))
+        lk_buf_printf(text, "%s", found->name);
+    else
+        export_number(text, value, true);
 }
 
 /* Malloc'd. */

@@ -38,6 +38,11 @@ void export_printf(struct lk_buf *text, int indent, const char *format, ...)
 /* A number of the launches as it is written: an expression, or the name of one. */
 void export_slot(const struct export_host *host, unsigned slot, struct lk_buf *text);
 char *export_slot_text(const struct export_host *host, unsigned slot); /* malloc'd */
+/* A float that a kernel calls `name`: the problem's constant of that name and value, else the only
+ * one of that value (but not of 0 or 1), else the number. Where a macro hides the name (""), the
+ * first one of that value. */
+void export_float(const struct export_host *host, double value, const char *name,
+                  struct lk_buf *text);
 
 /* Do the launches need as_pointer, because a macro hides the types of a kernel's arguments? */
 bool export_hides_types(const struct export_host *host);

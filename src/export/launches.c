@@ -45,8 +45,34 @@ static bool may_be_large(const struct export_host *host, const struct export_ste
     return grows || formulas->samples.base.number[shared_slot(step)] > 48 * 1024;
 }
 
+/* Is it known only after the GPU was asked how many blocks fit on an SM? */
+static bool needs_resident(const struct export_host *host,
+                           const struct export_expression *expression)
+{
+    const struct export_fit *fit = &host->formulas->samples.fit;
+    bool used[EXPORT_ATOMS] = {false}, needs = false;
+    export_mark(fit, expression, used);
+    for (unsigned i = 0; i < fit->named; i++)
+        needs |=
+            used[i] && fit->atom[i].kind == EXPORT_DEVICE && strstr(fit->atom[i].name, "resident");
+    return needs;
+}
+
+/* The named numbers, those that are known before that is asked or those that are known after it. */
+static void define_names(const struct export_host *host, bool after, struct lk_buf *text)
+{
+    const struct export_fit *fit = &host->formulas->samples.fit;
+    for (unsigned i = fit->named; i < fit->atom_count; i++)
+        if (host->formulas->used[i] && needs_resident(host, &fit->atom[i].meaning) == after) {
+            struct lk_buf meaning = {0};
+            export_print(fit, &fit->atom[i].meaning, &meaning);
+            export_printf(text, 4, "const long long %s = %s;", fit->atom[i].name, meaning.data);
+            lk_buf_free(&meaning);
+        }
+}
+
 /* Once for each kernel. */
-static void allow_shared(const struct export_host *host, struct lk_buf *text)
+static void allow_shared(const struct export_host *host, bool after, struct lk_buf *text)
 {
     const struct export_recording *base = &host->formulas->samples.base;
     for (unsigned i = 0; i < base->step_count; i++) {
@@ -55,7 +81,8 @@ static void allow_shared(const struct export_host *host, struct lk_buf *text)
         for (unsigned k = 0; k < i; k++)
             again |= base->step[k].kind == EXPORT_LAUNCH &&
                      strcmp(base->step[k].kernel, step->kernel) == 0;
-        if (again || step->kind != EXPORT_LAUNCH || !may_be_large(host, step))
+        if (again || step->kind != EXPORT_LAUNCH || !may_be_large(host, step) ||
+            needs_resident(host, &host->formulas->expression[shared_slot(step)]) != after)
             continue;
         char *bytes = export_slot_text(host, shared_slot(step));
         export_printf(text, 4,
@@ -215,16 +242,11 @@ void export_settings(const struct export_host *host, struct lk_buf *text)
     struct lk_buf lines = {0};
     ask_attribute(host, "sms", "cudaDevAttrMultiProcessorCount", &lines);
     ask_attribute(host, "threads_per_sm", "cudaDevAttrMaxThreadsPerMultiProcessor", &lines);
-    allow_shared(host, &lines);
+    define_names(host, false, &lines);
+    allow_shared(host, false, &lines);
     ask_resident(host, &lines);
-    const struct export_fit *fit = &formulas->samples.fit;
-    for (unsigned i = fit->named; i < fit->atom_count; i++)
-        if (formulas->used[i]) {
-            struct lk_buf meaning = {0};
-            export_print(fit, &fit->atom[i].meaning, &meaning);
-            export_printf(&lines, 4, "const long long %s = %s;", fit->atom[i].name, meaning.data);
-            lk_buf_free(&meaning);
-        }
+    define_names(host, true, &lines);
+    allow_shared(host, true, &lines);
     if (formulas->samples.base.workspace_bytes) {
         char *bytes = export_slot_text(host, formulas->samples.workspace);
         export_printf(&lines, 4, "char *workspace;");
@@ -271,14 +293,12 @@ static void add_pointer(const struct export_host *host, const struct export_step
     free(name);
 }
 
-static void add_float(const struct export_host *host, double value, struct lk_buf *text)
+static void add_float(const struct export_host *host, const struct export_step *step,
+                      unsigned argument, struct lk_buf *text)
 {
-    for (unsigned i = 0; i < host->pieces->constant_count; i++)
-        if ((float)host->pieces->constant[i].value == (float)value) {
-            lk_buf_printf(text, "%s", host->pieces->constant[i].name);
-            return;
-        }
-    export_number(text, value, true);
+    char name[64] = "";
+    export_argument_name(host->source, step->kernel, step->argument_count, argument, name);
+    export_float(host, step->real[argument], name, text);
 }
 
 static void add_map_argument(const struct export_host *host, unsigned slot, struct lk_buf *text)
@@ -304,7 +324,7 @@ static void add_arguments(const struct export_host *host, unsigned index, struct
         if (step->target[i] >= 0)
             add_pointer(host, step, i, text);
         else if (step->target[i] == EXPORT_FLOAT)
-            add_float(host, step->real[i], text);
+            add_float(host, step, i, text);
         else if (step->target[i] == EXPORT_MAPPED)
             add_map_argument(host, slot, text);
         else if (export_argument_type(host->source, step->kernel, step->argument_count, i, type) &&

@@ -222,9 +222,9 @@ static bool is_plain_type(const char *type)
     return true;
 }
 
-/* As it is declared; *named: the kernel's name stands in the source. */
-static bool declared_type(const char *source, const char *kernel, unsigned count, unsigned index,
-                          char type[64], bool *named)
+/* Type and name as they are declared; *named: the kernel's name stands in the source. */
+static bool declared(const char *source, const char *kernel, unsigned count, unsigned index,
+                     char type[64], char name[64], bool *named)
 {
     const char *open = find_kernel(source, kernel),
                *at = open ? open : find_macro(source, kernel, count);
@@ -237,33 +237,43 @@ static bool declared_type(const char *source, const char *kernel, unsigned count
             return false;
     }
     at += strspn(at, " \n\\");
-    const char *end = at + strcspn(at, ",)"), *name = end;
-    while (name > at && is_word(name[-1]))
-        name--;
-    snprintf(type, 64, "%.*s", (int)(name - at), at);
+    const char *end = at + strcspn(at, ",)"), *word = end;
+    while (word > at && is_word(word[-1]))
+        word--;
+    snprintf(type, 64, "%.*s", (int)(word - at), at);
+    snprintf(name, 64, "%.*s", (int)(end - word), word);
     char *restricted = strstr(type, "__restrict__");
     if (restricted)
         *restricted = '\0';
     for (size_t size = strlen(type); size && type[size - 1] == ' ';)
         type[--size] = '\0';
-    return *type && !strpbrk(type, "<#:");
+    return *type && !strpbrk(type, "<#:("); /* "(": a macro stands for the arguments */
 }
 
 bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
                           char type[64])
 {
+    char name[64];
     bool named;
-    return declared_type(source, kernel, count, index, type, &named) &&
+    return declared(source, kernel, count, index, type, name, &named) &&
            (named || is_plain_type(type));
+}
+
+bool export_argument_name(const char *source, const char *kernel, unsigned count, unsigned index,
+                          char name[64])
+{
+    char type[64];
+    bool named;
+    return declared(source, kernel, count, index, type, name, &named) && *name;
 }
 
 bool export_structure_type(const char *source, const char *kernel, char type[64])
 {
-    char declared[64];
+    char whole[64], name[64];
     bool named;
-    if (!declared_type(source, kernel, 1, 0, declared, &named) || strchr(declared, '*'))
+    if (!declared(source, kernel, 1, 0, whole, name, &named) || strchr(whole, '*'))
         return false;
-    const char *word = strrchr(declared, ' ');
-    snprintf(type, 64, "%s", word ? word + 1 : declared);
+    const char *word = strrchr(whole, ' ');
+    snprintf(type, 64, "%s", word ? word + 1 : whole);
     return true;
 }

@@ -18,6 +18,10 @@ bool export_source(const struct zoo_family *family, const struct zoo_variant *va
 bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
                           char type[64]);
 
+/* What the source calls it, in the same way. */
+bool export_argument_name(const char *source, const char *kernel, unsigned count, unsigned index,
+                          char name[64]);
+
 /* "gemm_arguments": the type of a kernel's only argument, if it is one word besides its qualifiers.
  */
 bool export_structure_type(const char *source, const char *kernel, char type[64]);

@@ -9,7 +9,7 @@
 
 /* What is assigned; malloc'd. "0": nothing is. */
 static char *value_of(const struct export_host *host, const struct export_step *step,
-                      unsigned field)
+                      unsigned field, const char *called)
 {
     int target = step->target[field];
     unsigned slot = step->first + EXPORT_FIRST_ARGUMENT + field;
@@ -20,10 +20,9 @@ static char *value_of(const struct export_host *host, const struct export_step *
         text = strdup(name);
     } else if (target == EXPORT_FLOAT) {
         struct lk_buf real = {0};
-        export_number(&real, step->real[field], true);
-        text = step->real[field] == 0 ? strdup("0") : real.data;
-        if (text != real.data)
-            lk_buf_free(&real);
+        export_float(host, step->real[field], called, &real);
+        text = strcmp(real.data, "0.0f") == 0 ? strdup("0") : strdup(real.data);
+        lk_buf_free(&real);
     } else if (target >= 0) {
         const char *name = target == EXPORT_WORKSPACE ? "workspace" : host->buffer[target].name;
         const char *device = target == EXPORT_WORKSPACE ? "" : "d_";
@@ -48,7 +47,7 @@ void export_structures(const struct export_host *host, struct lk_buf *text)
         export_step_name(host, i, "arguments", name);
         export_printf(text, 4, "%s %s = {};", fields.type, name);
         for (unsigned k = 0; k < fields.count; k++) {
-            char *value = value_of(host, step, k);
+            char *value = value_of(host, step, k, fields.field[k].name);
             if (strcmp(value, "0") != 0)
                 export_printf(text, 4, "%s.%s = %s;", name, fields.field[k].name, value);
             free(value);

@@ -85,7 +85,7 @@ program() {
 # one KIND FAMILY/VARIANT [SED]
 one() {
     local name=$2 file=$work/$1-${2%/*}-${2#*/}.cu
-    "$LOCKSTEP" zoo export "$name" -o "$file" || {
+    "$LOCKSTEP" zoo export "$name" -o "$file" --force || {
         echo "not ok $1 $name: is not exported"
         return
     }

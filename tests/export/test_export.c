@@ -9,6 +9,7 @@
 #include "export/pieces.h"
 #include "export/source.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <setjmp.h>
@@ -283,7 +284,8 @@ static void test_types(void **state)
         "scan(const float *in, long long n, float4 *__restrict__ out, unsigned)\n{\n}\n"
         "#define KERNEL(name, T) \\\n"
         "    __global__ void name(const T *in, float *out, int n) \\\n"
-        "    { }\n";
+        "    { }\n"
+        "__global__ void sums(ARGUMENTS(float))\n{\n}\n";
     char type[64];
     assert_true(export_argument_type(source, "scan", 4, 0, type));
     assert_string_equal(type, "const float *");
@@ -298,6 +300,13 @@ static void test_types(void **state)
     assert_true(export_argument_type(source, "made", 3, 1, type));
     assert_string_equal(type, "float *");
     assert_false(export_argument_type(source, "made", 5, 1, type));
+    assert_false(export_argument_type(source, "sums", 3, 0, type)); /* of a macro */
+    assert_false(export_argument_type(source, "sums", 3, 1, type));
+    assert_true(export_argument_name(source, "scan", 4, 1, type));
+    assert_string_equal(type, "n");
+    assert_true(export_argument_name(source, "made", 3, 2, type));
+    assert_string_equal(type, "n");
+    assert_false(export_argument_name(source, "scan", 4, 4, type));
 }
 
 /* Families --------------------------------------------------------------------------------------*/
@@ -351,6 +360,26 @@ static void test_floors(void **state)
     }
 }
 
+/* Does main use a number only after the line that defines it? */
+static void check_order(const char *name, const char *body)
+{
+    static const char *const types[] = {"    const long long ", "    int ", "    char *"};
+    for (const char *line = body; *line; line += strcspn(line, "\n") + 1)
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+            size_t length = strlen(types[i]);
+            char defined[64], *before;
+            if (strncmp(line, types[i], length) != 0 ||
+                sscanf(line + length, "%63[a-z0-9_]", defined) != 1)
+                continue;
+            before = strndup(body, (size_t)(line - body));
+            for (char *comment = before; (comment = strstr(comment, "//"));)
+                memset(comment, ' ', strcspn(comment, "\n"));
+            if (export_has_word(before, defined))
+                fail_msg("%s uses %s before its definition", name, defined);
+            free(before);
+        }
+}
+
 /* Nothing of ours is left to include, and no directive to carry out. */
 static void check_program(const char *name, const char *text)
 {
@@ -367,6 +396,10 @@ static void check_program(const char *name, const char *text)
     for (const char *line = host; *line; line += strcspn(line, "\n") + 1)
         if (strcspn(line, "\n") > 100)
             fail_msg("%s has a line of %zu columns: %.80s", name, strcspn(line, "\n"), line);
+    check_order(name, strstr(host, "int main("));
+    for (const char *at = host; (at = strstr(at, "()")); at += 2)
+        if (isalnum((unsigned char)at[2])) /* a type that was a macro's call */
+            fail_msg("%s casts to nothing: %.40s", name, at);
 }
 
 /* The simulated driver of this build. */
