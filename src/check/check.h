@@ -6,7 +6,7 @@
  * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c follows
  * them;
  * async.c knows mbarriers, copies in the background and what blocks of a cluster do to each other;
- * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
+ * sync.c judges barriers and .sync masks;
  * place.c names places, threads and arrays; write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
@@ -109,9 +109,7 @@ struct check_warp {
     uint32_t bulk_read;       /* its last bulk copy that read shared memory; 0: none, */
     uint32_t bulk_read_info;  /* and its instruction, as in a cell */
     struct check_knowledge *foreign;
-    uint64_t acquired;    /* version that was taken last, so that polling costs little */
-    uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
-    uint64_t news;        /* since the checker's was this */
+    uint64_t acquired; /* version that was taken last, so that polling costs little */
     /* A .sync or barrier that some lanes have passed is reported if they never reach it. */
     uint32_t last_access; /* number of an instruction, */
     uint32_t barriers;    /* and how many barriers it has been at */
@@ -290,13 +288,6 @@ struct check {
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;
-    uint64_t writes; /* stores to memory, and blocks that began or ended */
-    uint64_t news;   /* anything else that was more than a failed poll */
-    uint64_t worked; /* as the launch's when it was last looked at */
-    uint64_t naps_news;
-    uint32_t naps;    /* since naps_news */
-    uint64_t *states; /* of warps at their polls, hashed; 0: none */
-    size_t state_count;
     const struct simt_function *frame_function; /* whose local memory was asked for last, */
     uint32_t frame_bytes;                       /* and how much it is */
 
@@ -474,8 +465,8 @@ uint32_t check_order_new_segment(struct check *check, struct check_block *block,
 void check_order_take_engines(struct check_block *block, uint32_t warp);
 
 /* async.c */
-/* mbarriers and the waits of cp.async; true if the thread waits for an mbarrier. */
-bool check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* mbarriers and the waits of cp.async. */
+void check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 /* What tells an mbarrier when it is done has written shared memory. */
 void check_async_wrote(struct check *check, const struct watch_access *access);
 /* The mbarrier of a block at this offset; NULL if none was initialised there. */
@@ -516,12 +507,6 @@ void check_order_warp_sync(struct check *check, struct simt_warp *w, const struc
                            uint32_t lanes);
 bool check_lane_knows(const struct check_warp *warp, uint32_t lane, uint32_t segment,
                       uint32_t info);
-
-/* poll.c */
-/* access: what it reads, or NULL if it is not an access. */
-void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
-                const struct watch_access *access);
-void check_poll_end(struct check *check);
 
 /* sync.c */
 void check_sync_before(struct check *check, struct simt_warp *w, const struct simt_inst *in);
