@@ -3,8 +3,9 @@
  * allocations and what was ever written; bounds.c judges where an access leads; race.c
  * remembers who touched each word last; order.c knows what is ordered before what, lanes.c within
  * a warp;
- * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c follows
- * them;
+ * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c and
+ * taint_lanes.c follow them; doubt.c keeps races of what warpgroup products read, in case their
+ * sums are dropped;
  * async.c knows mbarriers, copies in the background and what blocks of a cluster do to each other;
  * sync.c judges barriers and .sync masks;
  * place.c names places, threads and arrays; write.c writes what was found.
@@ -305,8 +306,11 @@ struct check {
     size_t error_count, error_capacity;
     uint64_t dropped;
     struct check_pending {
-        enum check_kind kind; /* CHECK_UNINITIALIZED, or CHECK_SYNC_MASK: a shuffle */
+        enum check_kind kind; /* CHECK_UNINITIALIZED, or CHECK_SYNC_MASK: a shuffle; or
+                                 CHECK_RACE: doubt.c */
         struct check_side side, use;
+        struct check_side other; /* of a race, */
+        char *text;              /* and what is to be said of it */
         struct check_subject subject;
         uint32_t bytes, inst, count;
         uint32_t lanes;                 /* of the warp that read last: which of its lanes, */
@@ -320,7 +324,11 @@ struct check {
         const char *why; /* and why it is undefined */
     } * pending;         /* where undefined values came from */
     size_t pending_count;
-    uint32_t stored_lanes; /* of the instruction that runs: they store such a value, */
+    uint64_t doubtful;                /* of these, races */
+    bool tells_doubts;                /* they are reported now */
+    uint64_t doubts;                  /* of what a product reads now: added to */
+    const struct simt_block *touched; /* whose shared memory is looked at */
+    uint32_t stored_lanes;            /* of the instruction that runs: they store such a value, */
     uint64_t stored_origins[SIMT_LANES]; /* and where it came from */
     struct check_tainted_word {
         uint64_t key; /* 0: free */
@@ -411,6 +419,8 @@ const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", 
 void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane);
 /* The set that it is the only one of; 0 if there are too many. */
 uint64_t check_pending_add(struct check *check, const struct check_pending *pending);
+/* Without a look for one like it. */
+uint64_t check_pending_append(struct check *check, const struct check_pending *pending);
 /* Bytes of what is looked at by itself: an element of a vector, else all that a lane reads. */
 uint32_t check_unwritten_element(const struct watch_access *access);
 /* These lanes read what nothing has written; parts[lane]: of their elements those, as bits. */
@@ -432,7 +442,18 @@ void check_taint_load_local(struct check *check, const struct watch_access *acce
 void check_taint_store(struct check *check, const struct watch_access *access, uint32_t mask);
 void check_taint_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                       uint32_t lanes);
+/* Sums of a product: of the registers whose halves[] is not 0 (1: row lane / 4 of the warp's 16, 2:
+ * eight rows further on) those whose row has origins. */
+void check_taint_rows(struct check *check, struct simt_warp *w, const struct simt_frame *frame,
+                      const uint8_t *halves, uint32_t count, const uint64_t origins[16]);
 void check_taint_end(struct check *check);
+
+/* doubt.c */
+/* A race of what a product reads: false if it is to be reported at once, or is none. */
+bool check_doubt(struct check *check, const struct check_subject *subject,
+                 const struct check_side *side, const struct check_side *other, const char *format,
+                 va_list arguments);
+void check_doubt_tell(struct check *check, struct check_pending *pending);
 
 /* order.c */
 void check_order_begin(struct check *check);
