@@ -226,7 +226,7 @@ static void look_for_end(struct check *check, struct check_block *owner, uint32_
 
 /* The wait is done before the mbarrier says so: a thread that goes on has seen the last arrival. A
  * relaxed arrival passes on what a fence before it ordered. */
-static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+static void use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
 {
     struct check_block *block = w->block->check;
     struct check_warp *warp = &block->warps[w->index];
@@ -260,7 +260,6 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
     }
     if (!waits)
         check_close_segment(warp);
-    return waits;
 }
 
 /* Another thread asked this mbarrier for a phase that has not ended, and has done nothing else
@@ -324,14 +323,14 @@ static void init_mbarriers(struct check *check, struct simt_warp *w, const struc
     }
 }
 
-bool check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+void check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in)
 {
     struct check_warp *warp = check_warp_of(w);
     uint32_t pending;
     switch (in->ptx->op) {
     case PTX_OP_CP_ASYNC_COMMIT:
         commit_copies(check, warp);
-        return false;
+        break;
     case PTX_OP_CP_ASYNC_WAIT_GROUP:
         pending = (uint32_t)in->ptx->operands[0].imm;
         if (pending < sizeof(warp->commits) / sizeof(warp->commits[0])) {
@@ -339,26 +338,28 @@ bool check_async_order(struct check *check, struct simt_warp *w, const struct si
                 warp->commits[pending] > warp->waited ? warp->commits[pending] : warp->waited;
         }
         check_close_segment(warp);
-        return false;
+        break;
     case PTX_OP_CP_ASYNC_WAIT_ALL:
         warp->waited = check->time;
         check_close_segment(warp);
-        return false;
+        break;
     case PTX_OP_CP_ASYNC_MBARRIER:
         warp->waited = check->time;
-        return use_mbarrier(check, w, in);
+        use_mbarrier(check, w, in);
+        break;
     case PTX_OP_MBARRIER_INVAL:
         init_mbarriers(check, w, in);
-        return use_mbarrier(check, w, in);
+        use_mbarrier(check, w, in);
+        break;
     case PTX_OP_MBARRIER_INIT: /* it is made before anything is to be ordered by it */
         init_mbarriers(check, w, in);
-        return false;
+        break;
     case PTX_OP_MBARRIER_PENDING:
     case PTX_OP_CP_BULK_PREFETCH:
-        return false;
+        break;
     default:
-        return strcmp(ptx_op_infos[in->ptx->op].mnemonic, "mbarrier") == 0 &&
-               use_mbarrier(check, w, in);
+        if (strcmp(ptx_op_infos[in->ptx->op].mnemonic, "mbarrier") == 0)
+            use_mbarrier(check, w, in);
     }
 }
 

@@ -18,8 +18,6 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->is_running = true;
     pthread_mutex_unlock(&check->host_lock);
     check->launch = launch;
-    check->worked = 0;
-    check->writes++;
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
@@ -41,7 +39,6 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     check_sync_fault(check, launch);
     check_write_counts(check);
     check_order_end(check);
-    check_poll_end(check);
     pthread_mutex_lock(&check->host_lock);
     check->is_running = false;
     free(check->caches);
@@ -63,15 +60,8 @@ static void at_block(struct simt_watcher *watcher, struct simt_block *block, boo
     check_order_block(check, block, begins);
     if (check->has_products && begins)
         check_products_block(block, true);
-    check->writes++;
     if (!begins)
         block->launch->progress = block->launch->instructions + block->worker->instructions;
-}
-
-/* Stores, and atomics whose result is never read, do not count as polls. */
-static bool is_poll(const struct watch_access *access)
-{
-    return access->what->is_ordered && access->is_read && access->what->kind != WATCH_RED;
 }
 
 static uint32_t at_access(struct simt_watcher *watcher, const struct watch_access *access)
@@ -83,8 +73,6 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
         return 0;
     if (atomic_load_explicit(&check->has_events, memory_order_relaxed))
         check_memory_drain(check);
-    if (access->is_write && !is_poll(access))
-        check->writes++;
     switch (access->space) {
     case PTX_SPACE_LOCAL:
         refused = check_local_bounds(check, access);
@@ -112,8 +100,6 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
             access->addresses[__builtin_ctz(mask)] - check->machine->memory.base >= SIMT_ARENA_HALF)
             check->op->talks = true; /* with the host, or another kernel */
     }
-    if (is_poll(access))
-        check_poll(check, access->w, access->in, access);
     check_race_access(check, access, mask, tracks);
     if (check->has_products && access->space == PTX_SPACE_SHARED && access->is_write)
         check_products_write(check, access, mask);
@@ -138,12 +124,8 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
         check_bulk_order(check, w, in);
         break;
     case PTX_GROUP_ASYNC:
-        if (check_bulk_order(check, w, in))
-            check->writes++;
-        else if (check_async_order(check, w, in))
-            check_poll(check, w, in, NULL);
-        else
-            check->writes++;
+        if (!check_bulk_order(check, w, in))
+            check_async_order(check, w, in);
         break;
     case PTX_GROUP_CONTROL:
         if (ptx_has(in->ptx, PTX_MOD_WAIT)) {
@@ -153,7 +135,6 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
         break;
     case PTX_GROUP_CLUSTER:
         check_cluster_order(check, w, in);
-        check->writes++;
         break;
     default:
         check_sync_before(check, w, in);
@@ -217,6 +198,9 @@ static void at_follow(struct simt_watcher *watcher, struct simt_warp *w, const s
 
 struct simt_watcher *checker_open(struct simt_machine *machine, const char *path)
 {
+    enum { PATIENCE = 6 };
+    if (!getenv("LOCKSTEP_PATIENCE"))
+        machine->options.patience = PATIENCE;
     FILE *file = fopen(path, "ae");
     if (!file) {
         fprintf(stderr, "lockstep: check: %s: %s\n", path, strerror(errno));

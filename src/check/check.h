@@ -3,10 +3,11 @@
  * allocations and what was ever written; bounds.c judges where an access leads; race.c
  * remembers who touched each word last; order.c knows what is ordered before what, lanes.c within
  * a warp;
- * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c follows
- * them;
+ * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c and
+ * taint_lanes.c follow them; doubt.c keeps races of what warpgroup products read, in case their
+ * sums are dropped;
  * async.c knows mbarriers, copies in the background and what blocks of a cluster do to each other;
- * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
+ * sync.c judges barriers and .sync masks;
  * place.c names places, threads and arrays; write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
@@ -109,9 +110,7 @@ struct check_warp {
     uint32_t bulk_read;       /* its last bulk copy that read shared memory; 0: none, */
     uint32_t bulk_read_info;  /* and its instruction, as in a cell */
     struct check_knowledge *foreign;
-    uint64_t acquired;    /* version that was taken last, so that polling costs little */
-    uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
-    uint64_t news;        /* since the checker's was this */
+    uint64_t acquired; /* version that was taken last, so that polling costs little */
     /* A .sync or barrier that some lanes have passed is reported if they never reach it. */
     uint32_t last_access; /* number of an instruction, */
     uint32_t barriers;    /* and how many barriers it has been at */
@@ -290,13 +289,6 @@ struct check {
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;
-    uint64_t writes; /* stores to memory, and blocks that began or ended */
-    uint64_t news;   /* anything else that was more than a failed poll */
-    uint64_t worked; /* as the launch's when it was last looked at */
-    uint64_t naps_news;
-    uint32_t naps;    /* since naps_news */
-    uint64_t *states; /* of warps at their polls, hashed; 0: none */
-    size_t state_count;
     const struct simt_function *frame_function; /* whose local memory was asked for last, */
     uint32_t frame_bytes;                       /* and how much it is */
 
@@ -314,8 +306,11 @@ struct check {
     size_t error_count, error_capacity;
     uint64_t dropped;
     struct check_pending {
-        enum check_kind kind; /* CHECK_UNINITIALIZED, or CHECK_SYNC_MASK: a shuffle */
+        enum check_kind kind; /* CHECK_UNINITIALIZED, or CHECK_SYNC_MASK: a shuffle; or
+                                 CHECK_RACE: doubt.c */
         struct check_side side, use;
+        struct check_side other; /* of a race, */
+        char *text;              /* and what is to be said of it */
         struct check_subject subject;
         uint32_t bytes, inst, count;
         uint32_t lanes;                 /* of the warp that read last: which of its lanes, */
@@ -329,7 +324,11 @@ struct check {
         const char *why; /* and why it is undefined */
     } * pending;         /* where undefined values came from */
     size_t pending_count;
-    uint32_t stored_lanes; /* of the instruction that runs: they store such a value, */
+    uint64_t doubtful;                /* of these, races */
+    bool tells_doubts;                /* they are reported now */
+    uint64_t doubts;                  /* of what a product reads now: added to */
+    const struct simt_block *touched; /* whose shared memory is looked at */
+    uint32_t stored_lanes;            /* of the instruction that runs: they store such a value, */
     uint64_t stored_origins[SIMT_LANES]; /* and where it came from */
     struct check_tainted_word {
         uint64_t key; /* 0: free */
@@ -420,6 +419,8 @@ const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", 
 void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane);
 /* The set that it is the only one of; 0 if there are too many. */
 uint64_t check_pending_add(struct check *check, const struct check_pending *pending);
+/* Without a look for one like it. */
+uint64_t check_pending_append(struct check *check, const struct check_pending *pending);
 /* Bytes of what is looked at by itself: an element of a vector, else all that a lane reads. */
 uint32_t check_unwritten_element(const struct watch_access *access);
 /* These lanes read what nothing has written; parts[lane]: of their elements those, as bits. */
@@ -441,7 +442,18 @@ void check_taint_load_local(struct check *check, const struct watch_access *acce
 void check_taint_store(struct check *check, const struct watch_access *access, uint32_t mask);
 void check_taint_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                       uint32_t lanes);
+/* Sums of a product: of the registers whose halves[] is not 0 (1: row lane / 4 of the warp's 16, 2:
+ * eight rows further on) those whose row has origins. */
+void check_taint_rows(struct check *check, struct simt_warp *w, const struct simt_frame *frame,
+                      const uint8_t *halves, uint32_t count, const uint64_t origins[16]);
 void check_taint_end(struct check *check);
+
+/* doubt.c */
+/* A race of what a product reads: false if it is to be reported at once, or is none. */
+bool check_doubt(struct check *check, const struct check_subject *subject,
+                 const struct check_side *side, const struct check_side *other, const char *format,
+                 va_list arguments);
+void check_doubt_tell(struct check *check, struct check_pending *pending);
 
 /* order.c */
 void check_order_begin(struct check *check);
@@ -474,8 +486,8 @@ uint32_t check_order_new_segment(struct check *check, struct check_block *block,
 void check_order_take_engines(struct check_block *block, uint32_t warp);
 
 /* async.c */
-/* mbarriers and the waits of cp.async; true if the thread waits for an mbarrier. */
-bool check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* mbarriers and the waits of cp.async. */
+void check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 /* What tells an mbarrier when it is done has written shared memory. */
 void check_async_wrote(struct check *check, const struct watch_access *access);
 /* The mbarrier of a block at this offset; NULL if none was initialised there. */
@@ -516,12 +528,6 @@ void check_order_warp_sync(struct check *check, struct simt_warp *w, const struc
                            uint32_t lanes);
 bool check_lane_knows(const struct check_warp *warp, uint32_t lane, uint32_t segment,
                       uint32_t info);
-
-/* poll.c */
-/* access: what it reads, or NULL if it is not an access. */
-void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
-                const struct watch_access *access);
-void check_poll_end(struct check *check);
 
 /* sync.c */
 void check_sync_before(struct check *check, struct simt_warp *w, const struct simt_inst *in);

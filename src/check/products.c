@@ -33,10 +33,16 @@ struct written {
     uint32_t fences;            /* that the warp had executed then */
 };
 
+/* A register that holds sums of the lane's first row or of that eight rows further on, that was
+ * read since, or that is a copy. */
+enum { SUM_FIRST = 1, SUM_SECOND = 2, SUM_USED = 4, SUM_COPY = 8, SUM_ROWS = 3 };
+
 struct warp_products {
     const struct simt_frame *frame; /* whose registers these are */
     struct pending *registers;      /* [count] */
     struct written *written;        /* [count] */
+    uint8_t *sums;                  /* [count]: SUM_* */
+    bool copies_used;               /* copies of sums were read, by more than copies */
     uint32_t count;
     uint32_t fences;         /* wgmma.fence executed */
     uint32_t groups, waited; /* committed, and of these waited for */
@@ -50,7 +56,9 @@ struct check_products {
     struct piece {
         const struct simt_inst *by;
         uint32_t group, warp;
-    } * pieces; /* of shared memory, [piece_count]: what products read */
+        uint32_t warps; /* of the group, as bits: which read it, */
+        uint32_t rows;  /* and for which of their 16 rows */
+    } * pieces;         /* of shared memory, [piece_count]: what products read */
 };
 
 bool check_products_begin(struct check *check, const struct simt_launch_state *launch)
@@ -77,6 +85,7 @@ void check_products_block(struct simt_block *block, bool begins)
     for (uint32_t i = 0; products && i < products->warp_count; i++) {
         free(products->warps[i].registers);
         free(products->warps[i].written);
+        free(products->warps[i].sums);
     }
     if (products) {
         free(products->warps);
@@ -112,6 +121,9 @@ struct visit {
     struct written *written[MOST_WRITTEN]; /* of its destinations, */
     unsigned written_count;
     const struct simt_inst *from; /* and what wrote one of its sources since the last fence */
+    uint8_t sum;                  /* of the source of a copy: what it holds */
+    uint64_t doubts[16];          /* of a product's rows: races of what they depend on */
+    bool any_doubt;
 };
 
 static struct written *written_at(struct warp_products *warp, const struct simt_frame *frame,
@@ -127,8 +139,27 @@ static struct written *written_at(struct warp_products *warp, const struct simt_
     return written;
 }
 
+/* Which registers hold sums, and whether those were used. */
+static void follow_sums(struct visit *v, uint32_t reg, bool written)
+{
+    struct warp_products *warp = v->warp;
+    if (warp->frame != v->w->path->frame || reg >= warp->count)
+        return;
+    bool copies = v->in->ptx->op == PTX_OP_MOV;
+    uint8_t *sum = &warp->sums[reg];
+    if (written)
+        *sum = copies && v->sum ? (v->sum & SUM_ROWS) | SUM_COPY : 0;
+    else if (copies)
+        v->sum = *sum;
+    else if (*sum & SUM_COPY)
+        warp->copies_used = true;
+    else if (*sum)
+        *sum |= SUM_USED;
+}
+
 static void follow(struct visit *v, uint32_t reg, bool written)
 {
+    follow_sums(v, reg, written);
     struct written *known = written_at(v->warp, v->w->path->frame, reg);
     if (!written && known->by)
         v->from = known->by;
@@ -170,8 +201,11 @@ static void mark(struct warp_products *warp, const struct simt_frame *frame,
         if (operand->items[i].kind != PTX_OPERAND_REG || warp->frame != frame || reg >= warp->count)
             continue;
         warp->registers[reg] = (struct pending){by, warp->groups + 1, is_factor};
-        if (!is_factor)
-            warp->written[reg] = (struct written){by, warp->fences};
+        if (is_factor)
+            continue;
+        warp->written[reg] = (struct written){by, warp->fences};
+        bool packed = ptx_type_bits(by->ptx->types[0]) == 16;
+        warp->sums[reg] = i / (packed ? 1 : 2) % 2 ? SUM_SECOND : SUM_FIRST;
     }
 }
 
@@ -269,24 +303,39 @@ static void look_for_races(struct visit *v, uint32_t address)
     check_race_access(v->check, &access, 1, false);
 }
 
-static void read_piece(struct visit *v, struct check_products *products, uint32_t address)
+/* rows: of the warp's 16, those that depend on it */
+static void read_piece(struct visit *v, struct check_products *products, uint32_t address,
+                       uint32_t rows)
 {
     uint32_t i = address / PIECE;
     if (i >= products->piece_count || address + PIECE > v->w->block->shared_bytes)
         return; /* the product faults */
-    products->pieces[i] = (struct piece){v->in, v->warp->groups + 1, v->w->index};
+    struct piece *piece = &products->pieces[i];
+    uint32_t own = 1u << v->w->index % 4, group = v->warp->groups + 1;
+    bool again = piece->by == v->in && piece->group == group && piece->warp / 4 == v->w->index / 4;
+    *piece = (struct piece){v->in, group, v->w->index, own | (again ? piece->warps : 0),
+                            rows | (again ? piece->rows : 0)};
+    v->check->doubts = 0;
     look_for_races(v, address);
+    for (; v->check->doubts && rows; rows &= rows - 1) {
+        v->doubts[__builtin_ctz(rows)] |= v->check->doubts;
+        v->any_doubt = true;
+    }
 }
 
-/* Of a matrix in shared memory: lines from first on, of so many pieces of 16 bytes. */
+/* Of a matrix in shared memory: lines from first on, of so many pieces of 16 bytes. Of A the lines
+ * are the rows of the sums; on B all of them depend. */
 static void read_matrix(struct visit *v, struct check_products *products, uint64_t descriptor,
-                        bool by_line, unsigned first, unsigned lines, unsigned pieces)
+                        bool by_line, bool is_a, unsigned first, unsigned lines, unsigned pieces)
 {
     const struct wgmma_matrix m = wgmma_matrix_of(descriptor, by_line);
     unsigned step = by_line ? 1 : 8, count = by_line ? pieces : 8 * pieces;
     for (unsigned line = first; line < first + lines; line += step)
         for (unsigned at = 0; at < count; at++)
-            read_piece(v, products, wgmma_address(&m, line, at));
+            read_piece(v, products, wgmma_address(&m, line, at),
+                       !is_a     ? 0xffff
+                       : by_line ? 1u << (line - first)
+                                 : 0xffu << (line - first));
 }
 
 static void start_product(struct visit *v, struct check_products *products)
@@ -299,11 +348,12 @@ static void start_product(struct visit *v, struct check_products *products)
     bool trans_b = count > first + 2 && ptx->operands[count - 1].imm;
     bool trans_a = count > first + 2 && !in_registers && ptx->operands[first + 2].imm;
     struct tensor_shape shape = tensor_shape_of(ptx);
-    read_matrix(v, products, *SIMT_SLOT(const uint64_t, v->in->a), !trans_b, 0, shape.n, pieces);
+    read_matrix(v, products, *SIMT_SLOT(const uint64_t, v->in->a), !trans_b, false, 0, shape.n,
+                pieces);
     if (!in_registers) {
         uint32_t slot = v->in->list[ptx->operands[0].item_count];
-        read_matrix(v, products, *SIMT_SLOT(const uint64_t, slot), !trans_a, w->index % 4 * 16, 16,
-                    2);
+        read_matrix(v, products, *SIMT_SLOT(const uint64_t, slot), !trans_a, true,
+                    w->index % 4 * 16, 16, 2);
     }
     v->warp->read = check_warp_of(w)->segment;
 }
@@ -314,6 +364,7 @@ void check_products_write(struct check *check, const struct watch_access *access
     for (uint32_t rest = mask; products && rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         uint64_t first = access->addresses[lane], last = first + access->bytes - 1;
+        check->touched = access->block;
         for (uint64_t i = first / PIECE; i <= last / PIECE && i < products->piece_count; i++) {
             struct piece *piece = &products->pieces[i];
             /* Done for all four warps once one of them has waited. */
@@ -322,7 +373,8 @@ void check_products_write(struct check *check, const struct watch_access *access
                 waited = products->warps[k].waited > waited ? products->warps[k].waited : waited;
             if (piece->group <= waited)
                 continue;
-            struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = first};
+            uint64_t address = i * PIECE > first ? i * PIECE : first;
+            struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = address};
             struct check_side side = check_side_of(access->w, access->in, lane, "write");
             struct check_side other = {.in = piece->by,
                                        .block = access->block->linear,
@@ -332,9 +384,79 @@ void check_products_write(struct check *check, const struct watch_access *access
                 check, CHECK_RACE, &subject, &side, &other,
                 "race: write to shared address 0x%llx, which a warpgroup product under way "
                 "reads: wait for its group (wgmma.wait_group) first",
-                (unsigned long long)first);
+                (unsigned long long)address);
             piece->group = 0;
         }
+    }
+}
+
+/* Doubts (doubt.c) --------------------------------------------------------------------------------
+ */
+
+/* The product's sums depend on what raced; copies: and so may copies of sums. */
+static void taint_sums(struct check *check, struct simt_warp *w, const struct warp_products *warp,
+                       const struct simt_inst *product, const uint64_t doubts[16], bool copies)
+{
+    const struct ptx_operand *sums = &product->ptx->operands[0];
+    uint8_t *halves = lk_alloc_zeroed(warp->count + 1);
+    for (uint32_t i = 0; copies && i < warp->count; i++)
+        halves[i] = warp->sums[i] & SUM_COPY ? warp->sums[i] & SUM_ROWS : 0;
+    for (uint32_t i = 0; i < sums->item_count; i++)
+        if (sums->items[i].kind == PTX_OPERAND_REG && sums->items[i].reg < warp->count)
+            halves[sums->items[i].reg] = warp->sums[sums->items[i].reg] & SUM_ROWS;
+    check_taint_rows(check, w, warp->frame, halves, warp->count, doubts);
+    free(halves);
+}
+
+static struct piece *piece_at(const struct check *check, uint64_t address)
+{
+    struct check_products *products = check->touched ? check->touched->check->products : NULL;
+    return products && address / PIECE < products->piece_count ? &products->pieces[address / PIECE]
+                                                               : NULL;
+}
+
+/* The warps that read a piece: the next one from *warp on; NULL: no other. */
+static struct warp_products *next_reader(const struct check *check, const struct piece *piece,
+                                         uint32_t *warp)
+{
+    struct check_products *products = check->touched->check->products;
+    for (uint32_t first = piece->warp & ~3u; *warp < 4; ++*warp)
+        if (piece->warps >> *warp & 1 && first + *warp < products->warp_count)
+            return &products->warps[first + (*warp)++];
+    return NULL;
+}
+
+bool check_products_may_doubt(const struct check *check, const struct simt_inst *product,
+                              uint64_t address)
+{
+    const struct piece *piece = piece_at(check, address);
+    if (!piece || piece->by != product)
+        return false;
+    const struct ptx_operand *sums = &product->ptx->operands[0];
+    const struct warp_products *warp;
+    for (uint32_t k = 0; (warp = next_reader(check, piece, &k));) {
+        if (warp->copies_used)
+            return false;
+        for (uint32_t i = 0; i < sums->item_count; i++)
+            if (sums->items[i].kind == PTX_OPERAND_REG && sums->items[i].reg < warp->count &&
+                warp->sums[sums->items[i].reg] & SUM_USED)
+                return false;
+    }
+    return true;
+}
+
+void check_products_doubt(struct check *check, uint64_t address, uint64_t doubt)
+{
+    const struct piece *piece = piece_at(check, address);
+    struct check_products *products = check->touched->check->products;
+    uint64_t doubts[16];
+    for (int i = 0; i < 16; i++)
+        doubts[i] = piece->rows >> i & 1 ? doubt : 0;
+    struct warp_products *warp;
+    for (uint32_t k = 0; (warp = next_reader(check, piece, &k));) {
+        struct simt_warp *w = &check->touched->warps[warp - products->warps].w;
+        if (w->live)
+            taint_sums(check, w, warp, piece->by, doubts, true);
     }
 }
 
@@ -363,10 +485,13 @@ static void open_registers(struct warp_products *warp, const struct simt_frame *
         return;
     free(warp->registers);
     free(warp->written);
+    free(warp->sums);
     warp->frame = frame;
     warp->count = frame->function->ptx->reg_count;
     warp->registers = lk_alloc_zeroed(warp->count * sizeof(*warp->registers));
     warp->written = lk_alloc_zeroed(warp->count * sizeof(*warp->written));
+    warp->sums = lk_alloc_zeroed(warp->count);
+    warp->copies_used = false;
 }
 
 void check_products_step(struct check *check, struct simt_warp *w, const struct simt_inst *in)
@@ -386,6 +511,8 @@ void check_products_step(struct check *check, struct simt_warp *w, const struct 
         start_product(&v, products);
         mark(warp, frame, &ptx->operands[1], in, true);
         mark(warp, frame, &ptx->operands[0], in, false);
+        if (v.any_doubt)
+            taint_sums(check, w, warp, in, v.doubts, false);
     } else if (ptx->op == PTX_OP_WGMMA_FENCE) {
         if (!warp->registers)
             open_registers(warp, frame);

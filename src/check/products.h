@@ -14,6 +14,11 @@ void check_products_step(struct check *check, struct simt_warp *w, const struct 
  * has waited for all, so one of them is enough to remember. */
 bool check_products_same_group(const struct check *check, const struct check_block *block,
                                uint32_t grid_warp, uint32_t warp, uint32_t info);
+/* A write of check->touched's shared memory comes after a product's read there. Were its sums used
+ * since? Then false. Otherwise they can be followed from here on. */
+bool check_products_may_doubt(const struct check *check, const struct simt_inst *product,
+                              uint64_t address);
+void check_products_doubt(struct check *check, uint64_t address, uint64_t doubt);
 void check_products_write(struct check *check, const struct watch_access *access, uint32_t mask);
 
 #endif

@@ -493,6 +493,7 @@ HOT_INLINE bool visit_words(struct visit *visit, uint32_t mask, bool tracks,
 static CHECK_HOT void visit_shared(struct visit *visit, uint32_t mask)
 {
     const struct watch_access *access = visit->access;
+    visit->check->touched = access->block;
     struct check_block *block = access->block->check; /* whose memory it is */
     visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
     bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX &&

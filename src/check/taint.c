@@ -8,29 +8,16 @@
  * A register is defined or not as a whole, lane by lane. Registers are those of the PTX text, by
  * frame. Every undefined value knows where it came from: a set of check->pending.
  */
-#include "check/check.h"
+#include "check/taint.h"
 
 #include <stdlib.h>
-
-/* Lanes that are undefined, and for each of them, what it came from: a bit of check->pending. */
-struct taint {
-    uint32_t lanes;
-    uint64_t origins[SIMT_LANES]; /* of the others: not set */
-};
-
-struct check_taint { /* of a frame */
-    struct check_taint *next;
-    const struct simt_frame *frame;
-    uint32_t count;
-    struct taint registers[]; /* [count] */
-};
 
 static const struct taint defined;
 
 /* Registers ---------------------------------------------------------------------------------------
  */
 
-static struct check_taint *find(const struct check_warp *warp, const struct simt_frame *frame)
+struct check_taint *taint_find(const struct check_warp *warp, const struct simt_frame *frame)
 {
     for (struct check_taint *taint = warp->taint; taint; taint = taint->next)
         if (taint->frame == frame)
@@ -53,10 +40,10 @@ static struct taint all_from(uint32_t lanes, uint64_t origins)
     return taint;
 }
 
-static void set(struct check *check, struct check_warp *warp, const struct simt_frame *frame,
-                uint32_t reg, const struct taint *value, uint32_t mask)
+void taint_set(struct check *check, struct check_warp *warp, const struct simt_frame *frame,
+               uint32_t reg, const struct taint *value, uint32_t mask)
 {
-    struct check_taint *taint = find(warp, frame);
+    struct check_taint *taint = taint_find(warp, frame);
     if (reg == PTX_NO_REG || (!taint && !(value->lanes & mask)))
         return;
     if (!taint) {
@@ -85,7 +72,7 @@ void check_taint_free(struct check_warp *warp)
     warp->taint = NULL;
 }
 
-static void join(struct taint *to, const struct taint *from, uint32_t mask)
+void taint_join(struct taint *to, const struct taint *from, uint32_t mask)
 {
     for (uint32_t rest = from->lanes & mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
@@ -94,8 +81,20 @@ static void join(struct taint *to, const struct taint *from, uint32_t mask)
     to->lanes |= from->lanes & mask;
 }
 
+/* What any lane of a quad brings, for all of it: such lanes have the same rows of a product. */
+static struct taint spread_rows(const struct taint *taint, uint32_t mask)
+{
+    struct taint rows = {0};
+    for (uint32_t rest = taint->lanes & mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        struct taint quad = all_from(15u << (lane & ~3), taint->origins[lane]);
+        taint_join(&rows, &quad, SIMT_ALL);
+    }
+    return rows;
+}
+
 /* What any of the lanes brings, for all of them. */
-static struct taint spread(const struct taint *taint, uint32_t mask)
+struct taint taint_spread(const struct taint *taint, uint32_t mask)
 {
     uint64_t origins = 0;
     for (uint32_t rest = taint->lanes & mask; rest; rest &= rest - 1)
@@ -114,7 +113,7 @@ static void join_operand(struct taint *to, const struct check_taint *taint,
             join_operand(to, taint, &operand->items[i]);
     } else if ((operand->kind == PTX_OPERAND_REG || operand->kind == PTX_OPERAND_ADDRESS) &&
                taint && operand->reg < taint->count) {
-        join(to, &taint->registers[operand->reg], SIMT_ALL);
+        taint_join(to, &taint->registers[operand->reg], SIMT_ALL);
     }
 }
 
@@ -134,7 +133,7 @@ static uint32_t wholly(const struct check_taint *taint, const struct ptx_inst *p
     return lanes;
 }
 
-static struct taint taint_of(const struct check_taint *taint, const struct ptx_operand *operand)
+struct taint taint_of(const struct check_taint *taint, const struct ptx_operand *operand)
 {
     struct taint all = {0};
     join_operand(&all, taint, operand);
@@ -148,7 +147,7 @@ static bool is_result(const struct ptx_inst *ptx, unsigned k)
 }
 
 /* What all the operands bring that are read, without addresses. */
-static struct taint sources_of(const struct check_taint *taint, const struct ptx_inst *ptx)
+struct taint taint_sources(const struct check_taint *taint, const struct ptx_inst *ptx)
 {
     struct taint all = {0};
     for (unsigned k = 0; k < ptx->operand_count; k++)
@@ -168,19 +167,18 @@ static void set_elements(struct check *check, struct check_warp *warp,
             continue;
         for (uint32_t i = 0; operand->kind == PTX_OPERAND_VECTOR && i < operand->item_count; i++)
             if (operand->items[i].kind == PTX_OPERAND_REG)
-                set(check, warp, frame, operand->items[i].reg, elements >> i & 1 ? value : &defined,
-                    mask);
+                taint_set(check, warp, frame, operand->items[i].reg,
+                          elements >> i & 1 ? value : &defined, mask);
         if (operand->kind != PTX_OPERAND_REG)
             continue;
-        set(check, warp, frame, operand->reg, value, mask);
+        taint_set(check, warp, frame, operand->reg, value, mask);
         if (operand->pair != PTX_NO_REG)
-            set(check, warp, frame, operand->pair, value, mask);
+            taint_set(check, warp, frame, operand->pair, value, mask);
     }
 }
 
-static void set_results(struct check *check, struct check_warp *warp,
-                        const struct simt_frame *frame, const struct ptx_inst *ptx,
-                        const struct taint *value, uint32_t mask)
+void taint_set_results(struct check *check, struct check_warp *warp, const struct simt_frame *frame,
+                       const struct ptx_inst *ptx, const struct taint *value, uint32_t mask)
 {
     set_elements(check, warp, frame, ptx, value, mask, UINT32_MAX);
 }
@@ -229,7 +227,7 @@ static struct taint logic(const struct simt_warp *w, const struct simt_inst *in,
     const struct ptx_inst *ptx = in->ptx;
     struct taint a = taint_of(taint, &ptx->operands[1]), b = taint_of(taint, &ptx->operands[2]);
     uint32_t decided = lanes_at(w, ptx, in->a, a, ones) | lanes_at(w, ptx, in->b, b, ones);
-    join(&a, &b, SIMT_ALL);
+    taint_join(&a, &b, SIMT_ALL);
     a.lanes &= ~decided;
     return a;
 }
@@ -243,9 +241,9 @@ static struct taint chosen(const struct simt_warp *w, const struct simt_inst *in
     uint32_t yes = simt_predicate(w, in->c);
     if (ptx->operands[3].negate)
         yes = ~yes;
-    join(&result, &a, yes);
-    join(&result, &b, ~yes);
-    join(&result, &c, SIMT_ALL);
+    taint_join(&result, &a, yes);
+    taint_join(&result, &b, ~yes);
+    taint_join(&result, &c, SIMT_ALL);
     return result;
 }
 
@@ -254,7 +252,7 @@ static struct taint compared(const struct simt_warp *w, const struct simt_inst *
                              const struct check_taint *taint)
 {
     const struct ptx_inst *ptx = in->ptx;
-    struct taint all = sources_of(taint, ptx), c = taint_of(taint, &ptx->operands[3]);
+    struct taint all = taint_sources(taint, ptx), c = taint_of(taint, &ptx->operands[3]);
     uint32_t third = simt_predicate(w, in->c), decided = 0;
     if (ptx->operands[3].negate)
         third = ~third;
@@ -280,15 +278,70 @@ static struct taint result_of(const struct simt_warp *w, const struct simt_inst 
     case PTX_OP_SETP_FLOAT_BOOL:
         return compared(w, in, taint);
     default:
-        return sources_of(taint, in->ptx);
+        return taint_sources(taint, in->ptx);
     }
 }
 
 static void leave(struct check_warp *warp, const struct simt_frame *frame, uint32_t lanes)
 {
-    struct check_taint *taint = find(warp, frame);
+    struct check_taint *taint = taint_find(warp, frame);
     for (uint32_t i = 0; taint && i < taint->count; i++)
         taint->registers[i].lanes &= ~lanes;
+}
+
+/* A warpgroup product: sums that it adds to keep what they had. */
+static void product(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                    const struct check_taint *taint)
+{
+    const struct ptx_inst *ptx = in->ptx;
+    struct taint value = taint_sources(taint, ptx);
+    value = spread_rows(&value, w->mask);
+    uint32_t adds = simt_predicate(w, ptx_is_sparse_wgmma(ptx->op) ? in->e : in->b);
+    for (uint32_t i = 0; i < ptx->operands[0].item_count; i++) {
+        uint32_t reg = ptx->operands[0].items[i].reg;
+        struct taint sum = value, before = get(taint, reg);
+        if (adds)
+            taint_join(&sum, &before, SIMT_ALL);
+        if (ptx->operands[0].items[i].kind == PTX_OPERAND_REG)
+            taint_set(check, check_warp_of(w), w->path->frame, reg, &sum, w->mask);
+    }
+}
+
+void check_taint_rows(struct check *check, struct simt_warp *w, const struct simt_frame *frame,
+                      const uint8_t *halves, uint32_t count, const uint64_t origins[16])
+{
+    struct check_warp *warp = check_warp_of(w);
+    for (uint32_t reg = 0; reg < count; reg++) {
+        struct taint sum = {0};
+        for (int lane = 0; halves[reg] && lane < SIMT_LANES; lane++) {
+            uint64_t from = (halves[reg] & 1 ? origins[lane / 4] : 0) |
+                            (halves[reg] & 2 ? origins[lane / 4 + 8] : 0);
+            sum.origins[lane] = from;
+            sum.lanes |= (uint32_t)(from != 0) << lane;
+        }
+        if (!sum.lanes)
+            continue;
+        struct taint before = get(taint_find(warp, frame), reg);
+        taint_join(&sum, &before, SIMT_ALL);
+        taint_set(check, warp, frame, reg, &sum, SIMT_ALL);
+    }
+}
+
+/* A sum of a product that read what others were writing must not get anywhere: not into shared
+ * memory either, from where another product may take it. */
+static void use_doubtful(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                         const struct taint *value)
+{
+    struct taint doubtful = *value;
+    if (!check->doubtful || (in->ptx->op != PTX_OP_ST && in->ptx->op != PTX_OP_ST_SYNC) ||
+        ptx_has(in->ptx, PTX_MOD_LOCAL))
+        return;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        doubtful.origins[i] &= check->doubtful;
+        if (value->lanes >> i & 1 && !doubtful.origins[i])
+            doubtful.lanes &= ~(1u << i);
+    }
+    use(check, w, in, &doubtful, w->mask, "is stored");
 }
 
 void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in)
@@ -300,7 +353,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
     if (!warp->taint)
         return;
     const struct simt_frame *frame = w->path->frame;
-    const struct check_taint *taint = find(warp, frame);
+    const struct check_taint *taint = taint_find(warp, frame);
     if (ptx->guard != PTX_NO_REG) {
         struct taint guard = get(taint, ptx->guard);
         use(check, w, in, &guard, w->path_mask, "decides what is executed");
@@ -326,12 +379,13 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
     case PTX_GROUP_ATOMIC:
     case PTX_GROUP_ASYNC:
     case PTX_GROUP_BULK:
-        value = sources_of(taint, ptx);
+        value = taint_sources(taint, ptx);
         use(check, w, in, &value, w->mask, "is used");
         value.lanes = 0;
         break;
     case PTX_GROUP_MEMORY:
-        value = sources_of(taint, ptx);
+        value = taint_sources(taint, ptx);
+        use_doubtful(check, w, in, &value);
         check->stored_lanes = value.lanes & w->mask & wholly(taint, ptx);
         memcpy(check->stored_origins, value.origins, sizeof(check->stored_origins));
         if (in->flags & (SIMT_FLAG_PARAM | SIMT_FLAG_FRAME))
@@ -339,13 +393,19 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
         value.lanes = 0;
         break;
     case PTX_GROUP_TENSOR:
-        value = sources_of(taint, ptx);
-        value = spread(&value, w->mask);
+        value = taint_sources(taint, ptx);
+        if (ptx->op == PTX_OP_STMATRIX || ptx->op == PTX_OP_WMMA_STORE)
+            use(check, w, in, &value, w->mask, "is stored");
+        if (ptx_is_wgmma(ptx->op)) {
+            product(check, w, in, taint);
+            return;
+        }
+        value = taint_spread(&value, w->mask);
         break;
     default:
         value = result_of(w, in, taint);
     }
-    set_results(check, warp, frame, ptx, &value, w->mask);
+    taint_set_results(check, warp, frame, ptx, &value, w->mask);
 }
 
 /* Memory ------------------------------------------------------------------------------------------
@@ -451,118 +511,7 @@ void check_taint_store(struct check *check, const struct watch_access *access, u
     }
 }
 
-/* Lanes together ----------------------------------------------------------------------------------
- */
-
-/* The instruction by which a lane takes part, and its frame: lanes may come from elsewhere. */
-static const struct simt_inst *part_of(struct simt_warp *w, const struct simt_inst *in, int lane,
-                                       const struct simt_frame **frame)
-{
-    const struct simt_warp_state *state = simt_state(w);
-    *frame = w->path->frame;
-    if (w->mask >> lane & 1)
-        return in;
-    for (int i = 0; i < SIMT_LANES; i++) {
-        const struct simt_path *path = &state->paths[i];
-        if (path->state != SIMT_PATH_SYNC || !(path->sync_lanes >> lane & 1))
-            continue;
-        *frame = path->frame;
-        return path->ip;
-    }
-    return in;
-}
-
-/* Which lane a shuffle reads; -1: its own value, because that lane is out of range. */
-static int source_of(const struct simt_inst *in, const struct simt_frame *frame, int lane)
-{
-    uint32_t offset = ((const uint32_t *)(const void *)(frame->regs + in->b))[lane] & 31;
-    uint32_t c = ((const uint32_t *)(const void *)(frame->regs + in->c))[lane];
-    int segment = c >> 8 & 31, clamp = c & 31;
-    int highest = (lane & segment) | (clamp & ~segment), lowest = lane & segment, from;
-    if (ptx_has(in->ptx, PTX_MOD_UP)) {
-        from = lane - (int)offset;
-        return from >= highest ? from & 31 : -1;
-    }
-    from = ptx_has(in->ptx, PTX_MOD_DOWN)   ? lane + (int)offset
-           : ptx_has(in->ptx, PTX_MOD_BFLY) ? lane ^ (int)offset
-                                            : lowest | ((int)offset & ~segment);
-    return from <= highest ? from & 31 : -1;
-}
-
-/* An undefined lane is read: is the value used later? */
-static uint64_t undefined_shuffle(struct check *check, struct simt_warp *w,
-                                  const struct simt_inst *in, int lane, int from, uint32_t mask)
-{
-    struct check_pending pending = {.kind = CHECK_SYNC_MASK,
-                                    .side = check_side_of(w, in, lane, in->ptx->text),
-                                    .inst = (uint32_t)(in - check->launch->code->insts),
-                                    .lane = from,
-                                    .why = !(w->live >> from & 1) ? "has exited"
-                                           : mask >> from & 1     ? "does not execute it"
-                                                                  : "the mask does not name",
-                                    .mask = mask};
-    return check_pending_add(check, &pending);
-}
-
-static void shuffle(struct check *check, struct simt_warp *w, const struct simt_inst *in,
-                    uint32_t lanes)
-{
-    struct check_warp *warp = check_warp_of(w);
-    struct taint values = {0};
-    uint32_t named = SIMT_ALL;
-    for (int i = 0; i < SIMT_LANES; i++)
-        named &= SIMT_SLOT(const uint32_t, in->e)[i];
-    if (!warp->taint && w->mask == SIMT_ALL && named == SIMT_ALL)
-        return; /* all lanes are here, and name all */
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest);
-        const struct simt_frame *frame, *their_frame;
-        const struct simt_inst *mine = part_of(w, in, lane, &frame);
-        uint32_t mask = ((const uint32_t *)(const void *)(frame->regs + mine->e))[lane];
-        int from = source_of(mine, frame, lane);
-        from = from < 0 ? lane : from;
-        if (!(lanes >> from & 1) || !(mask >> from & 1)) {
-            values.origins[lane] = undefined_shuffle(check, w, mine, lane, from, mask);
-            values.lanes |= 1u << lane;
-            continue;
-        }
-        const struct simt_inst *theirs = part_of(w, in, from, &their_frame);
-        struct taint value = taint_of(find(warp, their_frame), &theirs->ptx->operands[1]);
-        values.lanes |= (value.lanes >> from & 1) << lane;
-        values.origins[lane] = value.origins[from];
-    }
-    for (uint32_t rest = values.lanes || warp->taint ? lanes : 0; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest);
-        const struct simt_frame *frame;
-        const struct simt_inst *mine = part_of(w, in, lane, &frame);
-        if (mine->ptx->operands[0].kind == PTX_OPERAND_REG)
-            set(check, warp, frame, mine->ptx->operands[0].reg, &values, 1u << lane);
-    }
-}
-
-void check_taint_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
-                      uint32_t lanes)
-{
-    struct check_warp *warp = check_warp_of(w);
-    const struct simt_frame *frame;
-    if (in->ptx->op == PTX_OP_SHFL) {
-        shuffle(check, w, in, lanes);
-        return;
-    }
-    if (!warp->taint || ptx_op_infos[in->ptx->op].group != PTX_GROUP_WARP)
-        return;
-    struct taint all = {0};
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        const struct simt_inst *part = part_of(w, in, __builtin_ctz(rest), &frame);
-        struct taint mine = sources_of(find(warp, frame), part->ptx);
-        join(&all, &mine, rest & -rest);
-    }
-    all = spread(&all, SIMT_ALL);
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        const struct simt_inst *part = part_of(w, in, __builtin_ctz(rest), &frame);
-        set_results(check, warp, frame, part->ptx, &all, rest & -rest);
-    }
-}
+/* The launch's end -----------------------------------------------------------------------------*/
 
 void check_taint_end(struct check *check)
 {

@@ -15,6 +15,11 @@ uint64_t check_pending_add(struct check *check, const struct check_pending *pend
             check->pending[i].is_part &= pending->is_part;
             return UINT64_C(1) << i;
         }
+    return check_pending_append(check, pending);
+}
+
+uint64_t check_pending_append(struct check *check, const struct check_pending *pending)
+{
     if (check->pending_count == MOST)
         return 0;
     if (!check->pending)
@@ -140,11 +145,14 @@ void check_unwritten_end(struct check *check)
 {
     for (size_t i = 0; i < check->pending_count; i++) {
         struct check_pending *pending = &check->pending[i];
-        if (pending->kind == CHECK_SYNC_MASK)
+        if (pending->kind == CHECK_RACE)
+            check_doubt_tell(check, pending);
+        else if (pending->kind == CHECK_SYNC_MASK)
             tell_shuffle(check, pending);
         else if (!(check->traits[pending->inst] & CHECK_TRAIT_RACED) &&
                  (pending->is_used || !pending->is_part))
             tell_read(check, pending);
     }
     check->pending_count = 0;
+    check->doubtful = 0;
 }

@@ -283,6 +283,12 @@ void check_report(struct check *check, enum check_kind kind, const struct check_
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
+    va_start(arguments, format);
+    bool doubted = kind == CHECK_RACE && !check->tells_doubts &&
+                   check_doubt(check, subject, side, other, format, arguments);
+    va_end(arguments);
+    if (doubted)
+        return;
     pthread_mutex_lock(&check->report_lock);
     bool is_new = !check_is_known(check, kind, side->in, other ? other->in : NULL) &&
                   add_error(check, kind, side->in ? side->in->ptx : NULL,

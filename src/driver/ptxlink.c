@@ -2,7 +2,8 @@
  * ptxlink.c: see ptxlink.h. It works on the text: the parser takes an .extern and its definition
  * in one text as the same thing, so a merge only has to
  *   - keep one header (.version, .target, .address_size), the one with the highest version;
- *   - rename what is local to a text (a "$str" each has), so that equal names do not meet;
+ *   - rename what is local to a text (a "$str" each has) where another has that name too; other
+ *     locals keep their names, by which the host asks for static variables and kernels;
  *   - keep one of several definitions, as a linker does: a strong one, else the first .weak one,
  *     else the largest .common one; the others become declarations;
  *   - renumber the source files of .file and .loc.
@@ -177,14 +178,32 @@ static bool next_statement(struct scanner *s, struct statement *statement)
     return statement->start != s->end;
 }
 
-/* Names that this text does not share with others: its locals, and labels of debug sections. */
-static void find_locals(const char *text, size_t size, struct lk_map *locals)
+/* Names that more than one text has. */
+static void find_common(const char *text, size_t size, struct lk_map *seen, struct lk_map *common)
+{
+    struct scanner s = {text, text + size};
+    struct statement statement;
+    while (next_statement(&s, &statement)) {
+        const struct token *name = &statement.name;
+        if (!name->size || statement.header || statement.section)
+            continue;
+        const char *other = lk_map_get(seen, name->start, name->size);
+        if (!other)
+            lk_map_put(seen, name->start, name->size, (void *)(uintptr_t)text);
+        else if (other != text)
+            lk_map_put(common, name->start, name->size, common);
+    }
+}
+
+/* Names that this text does not share with others, but others have too: locals, and labels of debug
+ * sections. */
+static void find_locals(const char *text, size_t size, struct lk_map *common, struct lk_map *locals)
 {
     struct scanner s = {text, text + size};
     struct statement statement;
     while (next_statement(&s, &statement)) {
         if (statement.name.size && !statement.shared_name && !statement.header &&
-            !statement.section)
+            !statement.section && lk_map_get(common, statement.name.start, statement.name.size))
             lk_map_put(locals, statement.name.start, statement.name.size, locals);
         if (!statement.section)
             continue;
@@ -315,7 +334,7 @@ static bool gives_way(const struct statement *statement, struct lk_map *choices)
 static char *merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size)
 {
     struct lk_buf out = {0};
-    struct lk_map choices = {0};
+    struct lk_map choices = {0}, seen = {0}, common = {0};
     struct lk_arena *arena = lk_arena_create();
     size_t newest = 0;
     if (count == 1) {
@@ -326,6 +345,8 @@ static char *merge(const char *const *texts, const size_t *sizes, size_t count, 
     }
     for (size_t i = 0; i < count; i++)
         choose(arena, texts[i], sizes[i], &choices);
+    for (size_t i = 0; i < count; i++)
+        find_common(texts[i], sizes[i], &seen, &common);
     for (size_t i = 1; i < count; i++)
         if (version_of(texts[i], sizes[i]) > version_of(texts[newest], sizes[newest]))
             newest = i;
@@ -336,7 +357,7 @@ static char *merge(const char *const *texts, const size_t *sizes, size_t count, 
             struct lk_map locals = {0};
             if (pass == 0 && i != newest)
                 continue;
-            find_locals(texts[i], sizes[i], &locals);
+            find_locals(texts[i], sizes[i], &common, &locals);
             while (next_statement(&s, &statement)) {
                 if (statement.header != (pass == 0))
                     continue;
@@ -349,6 +370,8 @@ static char *merge(const char *const *texts, const size_t *sizes, size_t count, 
         }
     }
     lk_map_free(&choices);
+    lk_map_free(&seen);
+    lk_map_free(&common);
     lk_arena_destroy(arena);
     lk_buf_add(&out, "", 0);
     *size = out.size;

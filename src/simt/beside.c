@@ -7,6 +7,7 @@
 #include "simt/beside.h"
 
 #include "simt/children.h"
+#include "simt/stall.h"
 
 #define PARAM_BYTES 32768
 
@@ -90,19 +91,21 @@ static void run_children(struct simt_worker *worker)
     worker->vain = 1; /* it looks for a while before it says so again */
 }
 
-void simt_worker_polls(struct simt_worker *worker, bool polls)
+void simt_worker_polls(struct simt_worker *worker, bool polls, bool for_long)
 {
-    enum { PATIENCE = 256 };
+    enum { PATIENCE = 256, LONG = 32 };
     struct simt_launch_state *state = worker->launch;
-    worker->vain = polls ? worker->vain + 1 : 0;
+    worker->vain = polls ? worker->vain + (for_long ? LONG : 1) : 0;
     bool is_vain = worker->vain > PATIENCE + 4 * worker->parked_count;
     if (is_vain != worker->is_vain) {
         worker->is_vain = is_vain;
         state->news++;
         atomic_fetch_add(&state->vain, is_vain ? 1u : -1u);
     }
-    if (!is_vain || state->vain != state->workers)
+    if (!is_vain || state->vain != state->workers) {
+        simt_stall_unsuspect(worker);
         return;
+    }
     if (!state->yielded)
         yield(state);
     run_children(worker);
@@ -110,6 +113,6 @@ void simt_worker_polls(struct simt_worker *worker, bool polls)
 
 void simt_worker_ends(struct simt_worker *worker)
 {
-    simt_worker_polls(worker, false);
+    simt_worker_polls(worker, false, false);
     atomic_fetch_sub(&worker->launch->workers, 1);
 }

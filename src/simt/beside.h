@@ -10,8 +10,8 @@
 void simt_launch_enter(struct simt_launch_state *state);
 void simt_launch_leave(struct simt_launch_state *state, double seconds);
 
-/* After each turn of a worker: did its block only poll? */
-void simt_worker_polls(struct simt_worker *worker, bool polls);
+/* After each turn of a worker: did its block only poll? For a long time? */
+void simt_worker_polls(struct simt_worker *worker, bool polls, bool for_long);
 void simt_worker_ends(struct simt_worker *worker);
 
 #endif

@@ -337,7 +337,6 @@ struct simt_warp_state {
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
-    uint32_t busy;   /* watched: turns since its last failed poll (poll.c) */
     /* Time, in sixteenths of a cycle since the launch began (clock.h). */
     uint64_t clock;
     uint64_t wait_from, wait_seen;  /* when it came to the loop that waits for a clock, */
@@ -393,9 +392,13 @@ struct simt_worker {
     uint32_t vain; /* turns in a row in which its blocks only polled */
     bool is_vain;  /* and it is one of the launch's vain */
     struct simt_seen seen;
-    uint64_t news; /* of the launch, when this worker last looked; */
+    /* stall.c: what the launch's news were when this worker last looked, and since when they are;
+     * where it is in its cycle of looks. */
+    uint64_t news;
     double still_since;
-    uint32_t looks; /* without news since then */
+    uint32_t looks, turns, skips;
+    bool holds_clock; /* its warps' clocks stand still */
+    bool is_settled;  /* it is one of the launch's settled */
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
     uint64_t check_after; /* instructions after which the limit is looked at */
@@ -437,11 +440,16 @@ struct simt_launch_state {
     _Atomic bool keeps_time; /* a warp read a clock, or slept */
     uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
                           takes a launch that ends blocks for one that comes to its end */
-    uint64_t worked;   /* watched: turns of warps without a failed poll for a long time */
     _Atomic int stop;  /* a fault was raised */
     _Atomic unsigned workers, vain; /* that run, and those of them that only poll */
     _Atomic bool yielded, runs_children;
-    _Atomic uint64_t news; /* states of its warps that were not seen before (stall.c) */
+    /* stall.c: states of its warps that were not seen before, and changes of memory; all that its
+     * workers do is poll, so each step is looked at; workers that can only repeat themselves; one
+     * of them reads what the host or another launch may write. */
+    _Atomic uint64_t news;
+    _Atomic bool suspect;
+    _Atomic unsigned settled;
+    _Atomic bool asks_outside;
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
     struct { /* where it was raised; valid once fault->kind is set */

@@ -170,7 +170,8 @@ static uint64_t clock_now(struct simt_warp *w, const struct simt_inst *in)
     warp->blind_ops += pauses ? 0 : 2;
     uint64_t now = simt_clock(warp), loop = (uint64_t)in->imm;
     simt_keep_time(w, in);
-    if (pauses && in->flags & SIMT_FLAG_BACKOFF && simt_holds_clock(w->block))
+    bool holds = pauses && in->flags & SIMT_FLAG_BACKOFF && simt_holds_clock(w->block);
+    if (holds || (w->block->worker->holds_clock && !loop))
         return warp->held = warp->held ? warp->held : now;
     warp->held = 0;
     if (!loop)

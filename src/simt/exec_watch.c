@@ -5,6 +5,7 @@
 #include "simt/access.h"
 #include "simt/cluster.h"
 #include "simt/slice.h"
+#include "simt/stall.h"
 #include "simt/watch.h"
 
 /* Accesses ---------------------------------------------------------------------------------------
@@ -405,7 +406,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
             tally->divergent++;
     }
     struct simt_path *path = w->path;
-    const struct simt_inst *next = in->run(w, in);
+    const struct simt_inst *next =
+        w->block->launch->suspect ? simt_stall_step(w, in) : in->run(w, in);
     bool again =
         next == in &&
         (in->ptx->op == PTX_OP_WGMMA_WAIT || in->ptx->op == PTX_OP_SETMAXNREG ||

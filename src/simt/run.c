@@ -22,11 +22,7 @@
 
 /* Instructions a path runs before others get their turn. Watched warps take turns more often, so
  * that the caches see them side by side. */
-enum { SLICE = 16384, WATCHED_SLICE = 64 };
-
-/* A watched warp counts as busy after this many turns without a failed poll; poll.c waits longer
- * than that. */
-enum { BUSY = 128 };
+enum { SLICE = 16384, SUSPECT_SLICE = 1024, WATCHED_SLICE = 64 };
 
 /* Rounds of a block with nothing but failed waits, after which its warps' states are looked at, and
  * after which nothing is taken to end them if no state was new (stall.c). */
@@ -40,14 +36,19 @@ enum { GIVE_WAY = 1 << 16 };
 /* So has what may be polling by loads that look like any other, after this many. */
 enum { REST = 1 << 22 };
 
+/* In a launch that is suspected of repeating itself (stall.c), whose steps take longer. */
+enum { SUSPECT_TURN = 1 << 13 };
+
 /* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
 enum { FASTEST = 29 };
 
 /* Instructions
  * -------------------------------------------------------------------------------------- */
 
-/* Runs a path until it waits, ends, or its slice is used up (true). */
-static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
+/* Runs a path until it waits, ends, or its slice is used up (true). run: how an instruction runs;
+ * NULL: by its body. */
+static inline __attribute__((always_inline)) bool
+slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel, simt_body *run)
 {
     struct simt_warp *w = &warp->w;
     const struct simt_inst *in = simt_slice_begin(warp, path, fuel);
@@ -55,16 +56,22 @@ static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int3
     do {
         count++;
         if (in->guard == SIMT_NO_GUARD) {
-            in = in->run(w, in);
+            in = run ? run(w, in) : in->run(w, in);
         } else {
             uint32_t guard = *SIMT_SLOT(uint32_t, in->guard);
             guard = (in->flags & SIMT_FLAG_GUARD_NOT ? ~guard : guard) & w->path_mask;
             w->mask = guard;
-            in = guard ? in->run(w, in) : in + 1;
+            in = !guard ? in + 1 : run ? run(w, in) : in->run(w, in);
         }
         w->mask = w->path_mask;
     } while (in && --warp->fuel > 0);
     return simt_slice_end(warp, in, count);
+}
+
+static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
+{
+    return warp->w.block->launch->suspect ? slice(warp, path, fuel, simt_stall_step)
+                                          : slice(warp, path, fuel, NULL);
 }
 
 /* Rounds
@@ -123,10 +130,11 @@ static bool asks_others(const struct simt_warp_state *warp)
 }
 
 /* Is the turn over? Then another begins. */
-static enum block_result turn_result(struct simt_turn *turn)
+static enum block_result turn_result(struct simt_turn *turn, const struct simt_block *block)
 {
-    bool waits = turn->polled >= GIVE_WAY;
-    if (!waits && turn->executed < REST)
+    bool suspect = block->launch->suspect;
+    bool waits = turn->polled >= (suspect ? SUSPECT_TURN : GIVE_WAY);
+    if (!waits && turn->executed < (suspect ? SUSPECT_TURN : REST))
         return BLOCK_GOES_ON;
     *turn = (struct simt_turn){0};
     return waits ? BLOCK_WAITS : BLOCK_RESTS;
@@ -155,9 +163,10 @@ static enum block_result block_round(struct simt_block *block)
         if (!path)
             continue;
         any_ran = true;
-        int32_t fuel = shuffle ? random_slice(block) : watch ? WATCHED_SLICE : SLICE;
-        if (watch && ++warp->busy > BUSY)
-            block->launch->worked++;
+        int32_t fuel = shuffle                  ? random_slice(block)
+                       : watch                  ? WATCHED_SLICE
+                       : block->launch->suspect ? SUSPECT_SLICE
+                                                : SLICE;
         bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);
         if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
@@ -166,7 +175,7 @@ static enum block_result block_round(struct simt_block *block)
         if (expired) {
             simt_path_expire(warp, warp->w.path);
             warp->turn = (struct simt_turn){0};
-        } else if (turn_result(&warp->turn) != BLOCK_GOES_ON) {
+        } else if (turn_result(&warp->turn, block) != BLOCK_GOES_ON) {
             simt_paths_let_go(warp);
         }
         all_poll &= expired && warp->sync_ops;
@@ -213,7 +222,7 @@ static enum block_result lone_round(struct simt_block *block)
     if (waits(result) && is_stuck(block))
         return BLOCK_STUCK;
     if (result == BLOCK_GOES_ON || result == BLOCK_WAITS_FOR_ITSELF)
-        return turn_result(&block->turn);
+        return turn_result(&block->turn, block);
     return result;
 }
 
@@ -227,7 +236,7 @@ static enum block_result cluster_round(struct simt_cluster *cluster)
         if (block->has_ended)
             continue;
         enum block_result result = block_round(block);
-        enum block_result own = turn_result(&block->turn);
+        enum block_result own = turn_result(&block->turn, block);
         turn = own < turn ? own : turn;
         if (result == BLOCK_STOPPED)
             return result;
@@ -359,8 +368,11 @@ static void run_blocks(struct simt_worker *worker)
         } while (result == BLOCK_GOES_ON && !launch->stop);
         was_waiting = result == BLOCK_WAITS || result == BLOCK_RESTS;
         simt_blocks_note_clock(worker, block, result == BLOCK_DONE);
-        simt_worker_polls(worker, result == BLOCK_WAITS);
-        bool polls = result == BLOCK_WAITS && simt_stall_is_stuck(worker, block);
+        /* What rests and comes back as it was may poll with loads that look like any other. */
+        bool polls =
+            result == BLOCK_WAITS || (result == BLOCK_RESTS && !simt_stall_has_news(worker, block));
+        simt_worker_polls(worker, polls, result == BLOCK_RESTS);
+        polls = polls && simt_stall_is_stuck(worker, block);
         if (result == BLOCK_STUCK || polls)
             simt_raise_stuck(block, polls);
         if (was_waiting) {

@@ -6,12 +6,6 @@
 
 #include "simt/core.h"
 
-/* What decides what a warp does next, but for memory: its registers and where its paths are.
- * running: the path that is in the middle of its turn, whose place says nothing; or NULL. */
-uint64_t simt_warp_hash(const struct simt_warp_state *warp, const struct simt_path *running,
-                        uint64_t hash);
-uint64_t simt_hash_bytes(uint64_t hash, const uint8_t *data, size_t size);
-
 /* Is a warp of the block, or of a block of its cluster, in a state that the worker has not seen it
  * in before? */
 bool simt_stall_has_news(struct simt_worker *worker, struct simt_block *block);
@@ -23,6 +17,13 @@ bool simt_stall_skip_time(struct simt_block *block);
 /* After a turn in which the block only polled: has the launch done nothing else for so long that it
  * is stuck? */
 bool simt_stall_is_stuck(struct simt_worker *worker, struct simt_block *block);
+
+/* The launch does something else than poll, or another does. */
+void simt_stall_unsuspect(struct simt_worker *worker);
+
+/* repeat.c: runs an instruction of a launch that is suspect. If it changes memory, or may do
+ * anything else that a repetition would not, it is news. */
+const struct simt_inst *simt_stall_step(struct simt_warp *w, const struct simt_inst *in);
 
 void simt_stall_free(struct simt_worker *worker);
 

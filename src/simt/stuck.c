@@ -2,6 +2,7 @@
  * stuck.c: words the deadlock of a block or cluster: every line at which threads wait, and what
  * each of them waits for.
  */
+#include "simt/children.h"
 #include "simt/cluster.h"
 
 enum { LINES_MOST = 12 }; /* of a message */
@@ -63,20 +64,35 @@ static bool is_poll(const struct ptx_inst *inst)
     }
 }
 
-/* A turn ends anywhere in a loop: the poll, or the failed wait, that is nearest to it; or else
- * where it ended. */
-static const struct simt_inst *nearest_poll(const struct simt_code *code,
-                                            const struct simt_path *path)
+/* A load that may poll too, in a loop that has nothing else. */
+static bool is_load(const struct ptx_inst *inst)
+{
+    return (inst->op == PTX_OP_LD || inst->op == PTX_OP_LD_NC) && !ptx_has(inst, PTX_MOD_PARAM) &&
+           !ptx_has(inst, PTX_MOD_CONST);
+}
+
+static const struct simt_inst *nearest(const struct simt_code *code, const struct simt_path *path,
+                                       bool (*is_wanted)(const struct ptx_inst *inst))
 {
     enum { FAR = 64 };
     const struct simt_inst *in = path->ip, *end = code->insts + code->inst_count;
     for (ptrdiff_t i = 0; i < FAR; i++) {
-        if (in - code->insts >= i && (in - i == path->vain.in || is_poll(in[-i].ptx)))
+        if (in - code->insts >= i && (in - i == path->vain.in || is_wanted(in[-i].ptx)))
             return in - i;
-        if (end - in > i && (in + i == path->vain.in || is_poll(in[i].ptx)))
+        if (end - in > i && (in + i == path->vain.in || is_wanted(in[i].ptx)))
             return in + i;
     }
-    return in;
+    return NULL;
+}
+
+/* A turn ends anywhere in a loop: the poll, or the failed wait, that is nearest to it; or else a
+ * load, or where it ended. */
+static const struct simt_inst *nearest_poll(const struct simt_code *code,
+                                            const struct simt_path *path)
+{
+    const struct simt_inst *in = nearest(code, path, is_poll);
+    in = in ? in : nearest(code, path, is_load);
+    return in ? in : path->ip;
 }
 
 /* What a path that can run waits for; false: nothing that is known. */
@@ -198,7 +214,10 @@ static void add_wait_line(struct lk_buf *text, const struct wait *wait)
                       wait->in->ptx->text);
         break;
     case WAIT_POLL:
-        lk_buf_printf(text, "a change of what %s reads", wait->in->ptx->text);
+        if (is_poll(wait->in->ptx) || is_load(wait->in->ptx))
+            lk_buf_printf(text, "a change of what %s reads", wait->in->ptx->text);
+        else
+            lk_buf_printf(text, "nothing: they go round in a loop");
         break;
     case WAIT_MBARRIER:
         add_mbarrier(text, wait);
@@ -223,6 +242,12 @@ static void raise_plain(const struct wait *wait)
                wait->lane, "deadlock: every thread of the block waits; this one at %s",
                barrier ? "a barrier that the others never reach"
                        : "a .sync whose other lanes never come");
+}
+
+static bool waits_for_children(const struct simt_launch_state *launch)
+{
+    struct simt_children *children = launch->launch->children;
+    return launch->watch && children && simt_children_any_ready(children);
 }
 
 /* polls: some of its threads read memory again and again, which never changes. */
@@ -254,15 +279,25 @@ void simt_raise_stuck(struct simt_block *block, bool polls)
         lk_buf_printf(&text, "\n  and %u more threads elsewhere", waits.left_off);
     simt_path_enter(first->warp, first->path);
     const char *what = count > 1 ? "cluster" : "block";
+    struct lk_buf since = {0};
+    if (block->launch->asks_outside)
+        lk_buf_printf(&since, "nothing has changed for %u seconds",
+                      block->launch->machine->options.patience);
+    else
+        lk_buf_printf(&since, "nothing outside can end it");
     if (polls)
         simt_raise(&first->warp->w, first->in, SIMT_FAULT_LIVELOCK, first->lane,
-                   "deadlock: the launch does nothing but wait, and nothing has changed for %u "
-                   "seconds; in this %s:%s",
-                   block->launch->machine->options.patience, what, text.data);
+                   "deadlock: the launch does nothing but wait, and %s; in this %s:%s%s",
+                   since.data, what, text.data,
+                   waits_for_children(block->launch)
+                       ? "\n  Under check, kernels that it has launched begin when it has ended; "
+                         "'lockstep run' runs them now"
+                       : "");
     else
         simt_raise(&first->warp->w, first->in,
                    first->kind == WAIT_SYNC ? SIMT_FAULT_SYNC_DEADLOCK : SIMT_FAULT_DEADLOCK,
                    first->lane, "deadlock: every thread of the %s waits, and nothing can end it:%s",
                    what, text.data);
     lk_buf_free(&text);
+    lk_buf_free(&since);
 }

@@ -61,7 +61,6 @@ static const struct simt_inst *come_again(struct simt_warp *w, const struct simt
     w->path->vain.in = in;
     w->path->vain.address = w->path->vain.phase = 0;
     warp->vain_waits++;
-    warp->busy = 0;
     simt_charge_turns(w, warp->fuel);
     return in;
 }

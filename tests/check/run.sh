@@ -81,8 +81,10 @@ work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
 # These fail, or free what is not theirs, to see what the runtime answers; polling_loops has races on its
-# flag, and dynamic_polls waits for kernels that check runs one after the other (docs/fidelity.md).
-purpose=" error_faults error_codes driver_api memory_pools cluster_async_alone polling_loops dynamic_polls "
+# flag, and dynamic_polls and late_kernels wait for kernels that check runs one after the other
+# (docs/fidelity.md).
+purpose=" error_faults error_codes driver_api memory_pools cluster_async_alone polling_loops dynamic_polls"
+purpose+=" late_kernels "
 names=${*:-$(ls *.cu | sed 's/\.cu$//')}
 # shellcheck disable=SC2086
 jobs=$(printf 'planted %s\n' $names
