@@ -13,9 +13,9 @@ import os
 
 import torch
 
-import lockstep_bench
 import lockstep_devices
 import lockstep_graphs
+import lockstep_incomplete
 import lockstep_times
 from lockstep_operators import INSTEAD
 
@@ -206,6 +206,7 @@ class Call:
         self.name = name
         self.captured = torch.cuda.is_current_stream_capturing()
         self.reads = name not in OVERWRITES
+        self.incomplete = False  # it reads what a sampled launch wrote
         self.device = None
         self.devices = []  # of the tensors, each once, in order
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
@@ -219,8 +220,8 @@ class Call:
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
-            if lockstep_bench.incomplete and is_plain(value):
-                lockstep_bench.check(value, self.name, self.reads)
+            if lockstep_incomplete.marked and is_plain(value):
+                self.incomplete |= lockstep_incomplete.check(value, self.name, self.reads)
             return self.alias(value)
         if isinstance(value, torch.device):
             if value.type != "cuda":
@@ -288,6 +289,7 @@ def kernel_for(operator, name, on_tensors, is_strict):
     times = lockstep_times.Times(operator, name)
 
     def run(*words, **options):
+        lockstep_incomplete.collect()
         call = Call(name)
         given, more = words, options
         words = [call.enter(word) for word in words]
@@ -309,8 +311,11 @@ def kernel_for(operator, name, on_tensors, is_strict):
         if call.captured:
             return lockstep_graphs.capture(operator, name, on_tensors, call, words, options, times)
         wait(name, [each for each in call.devices if each.type == "cuda"] or [call.device])
+        asked = given
         given = on_tensors(*words, **options)
         result = call.leave(given)
+        if call.incomplete:
+            lockstep_incomplete.follow(operator, name, asked, more, result)
         for alias in call.keep if writes else ():
             wrote(call.aliases[id(alias)])
         with on(call.device):

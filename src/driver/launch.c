@@ -4,6 +4,7 @@
  */
 #include "driver/children.h"
 #include "driver/engine.h"
+#include "driver/sample.h"
 #include "driver/timeline.h"
 #include "driver/times.h"
 
@@ -161,23 +162,6 @@ static CUresult fault_error(enum simt_fault_kind kind)
     }
 }
 
-/* For benchmarks of clients (python/clients/lockstep_bench.py), whose launches are run to be timed.
- */
-static _Atomic uint64_t sample_instructions, sample_rest, sampled_launches;
-
-/* From now on, timed launches count no more than so many instructions of warps (0: all), where
- * their blocks cannot wait for each other. The other blocks run without being counted if that takes
- * no more than `rest` instructions, and not at all otherwise. Returns how many launches were left
- * incomplete so far. */
-__attribute__((visibility("default"))) uint64_t lk_driver_sample(uint64_t instructions,
-                                                                 uint64_t rest);
-uint64_t lk_driver_sample(uint64_t instructions, uint64_t rest)
-{
-    sample_instructions = instructions;
-    sample_rest = rest;
-    return sampled_launches;
-}
-
 /* The launch was sampled: the blocks that did not run yet. */
 static enum simt_fault_kind run_rest(struct simt_machine *machine, struct simt_launch *launch,
                                      struct simt_stats *stats, struct simt_fault *fault)
@@ -199,7 +183,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
                                  .dynamic_shared = kernel->shared,
                                  .params = kernel->params,
                                  .cooperative = kernel->cooperative,
-                                 .sample_instructions = sample_instructions,
+                                 .sample_instructions = drv_sample_instructions(),
                                  .children = children};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
@@ -225,7 +209,8 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
     if (launch.timed && launch.sample_instructions)
         launch.ran = lk_alloc_zeroed((blocks / 64 + 1) * sizeof *launch.ran);
     enum simt_fault_kind kind = simt_run(machine, &launch, &stats, &fault);
-    bool completes = kind == SIMT_OK && stats.is_sampled && stats.rest <= (double)sample_rest;
+    bool completes =
+        kind == SIMT_OK && stats.is_sampled && drv_sample_completes(kernel, stats.rest);
     if (completes)
         kind = run_rest(machine, &launch, &stats, &fault);
     free(launch.ran);
@@ -241,7 +226,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
         fflush(NULL);
         _exit(3);
     }
-    sampled_launches += stats.is_sampled && !completes;
+    drv_sample_ran(kernel, stats.is_sampled && !completes);
     if (wanted && kind == SIMT_OK && !stats.is_sampled)
         drv_time_learn(kernel, launch.timed, &stats);
     share = stats.modelled_share > 0 ? stats.modelled_share : share;
