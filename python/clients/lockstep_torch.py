@@ -8,7 +8,6 @@ brings itself (Triton's, NVRTC's) run on the machine. See docs/clients.md.
 """
 
 import ctypes
-import functools
 import os
 
 import torch
@@ -393,23 +392,6 @@ def limit_memory():
         torch.cuda.set_per_process_memory_fraction(max(share, 1e-3))
 
 
-def without_cupti(profiler):
-    """torch.profiler records the CPU's side. The GPU's comes from CUPTI, which looks into NVIDIA's driver
-    and ends the program with another one; `lockstep profile` shows kernels."""
-    cuda = profiler.ProfilerActivity.CUDA
-
-    def wrap(function):
-        @functools.wraps(function)
-        def run(config, activities, *more, **options):
-            return function(config, {each for each in activities if each != cuda}, *more, **options)
-
-        return run
-
-    for name in ("_prepare_profiler", "_enable_profiler"):
-        if hasattr(profiler, name):
-            setattr(profiler, name, wrap(getattr(profiler, name)))
-
-
 def without_cudnn(module):
     """cuDNN is machine code, and stays off where a script turns it on, as many do that need not."""
     torch.backends.cudnn.enabled = False
@@ -438,7 +420,6 @@ def install(module):
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
-    without_cupti(module.autograd.profiler)
     # The checker knows the exact size of an allocation, but not of a tensor in PyTorch's cached blocks.
     uncached = _checked and not os.environ.get("LOCKSTEP_CHECK_CACHED")
     if uncached:

@@ -4,6 +4,7 @@
  * modelled time overlaps as the edges let it.
  */
 #include "driver/condition.h"
+#include "driver/listened.h"
 #include "driver/timeline.h"
 #include "simt/memory_events.h"
 
@@ -160,7 +161,7 @@ static CUresult launch_captured(CUgraphExec exec, CUstream stream)
     return drv_capture_add(stream, &work, &node);
 }
 
-CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream handle)
+static CUresult launch(CUgraphExec exec, CUstream handle)
 {
     CUcontext context;
     CUstream stream;
@@ -187,6 +188,17 @@ CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream handle)
     }
     drv_leave_lock();
     return status;
+}
+
+CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    const struct {
+        CUgraphExec exec;
+        CUstream stream;
+    } given = {exec, stream};
+    struct lk_activity_call call;
+    drv_call_begins(&call, "cuGraphLaunch", &given);
+    return drv_call_ends(&call, launch(exec, stream));
 }
 
 CUresult drv_cuGraphUpload(CUgraphExec exec, CUstream stream)

@@ -4,6 +4,7 @@
  */
 #include "driver/children.h"
 #include "driver/engine.h"
+#include "driver/listened.h"
 #include "driver/sample.h"
 #include "driver/timeline.h"
 #include "driver/times.h"
@@ -187,7 +188,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
                                  .children = children};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
-    bool wanted = context->device->timing_events > 0;
+    bool wanted = context->device->timing_events > 0 || drv_is_listened();
     bool reads_clock = simt_kernel_reads_clock(kernel->function->kernel);
     if (reads_clock)
         launch.sample_instructions = 0;
@@ -283,7 +284,16 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
 {
     struct drv_kernel_work kernel = {
         .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared = shared};
-    return launch(&kernel, function, stream, params, extra);
+    const struct {
+        CUfunction function;
+        unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+        CUstream stream;
+        void **params, **extra;
+    } given = {function, grid_x, grid_y, grid_z, block_x, block_y,
+               block_z,  shared, stream, params, extra};
+    struct lk_activity_call call;
+    drv_launch_begins(&call, "cuLaunchKernel", function, &given);
+    return drv_call_ends(&call, launch(&kernel, function, stream, params, extra));
 }
 
 CUresult drv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -295,7 +305,15 @@ CUresult drv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, uns
                                      .block = {block_x, block_y, block_z},
                                      .shared = shared,
                                      .cooperative = true};
-    return launch(&kernel, function, stream, params, NULL);
+    const struct {
+        CUfunction function;
+        unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+        CUstream stream;
+        void **params;
+    } given = {function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, params};
+    struct lk_activity_call call;
+    drv_launch_begins(&call, "cuLaunchCooperativeKernel", function, &given);
+    return drv_call_ends(&call, launch(&kernel, function, stream, params, NULL));
 }
 
 /* The attributes that change what a launch does; the others are about speed. */
@@ -355,8 +373,16 @@ CUresult drv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < config->numAttrs && status == CUDA_SUCCESS; i++)
         status = apply_attribute(&kernel, &config->attrs[i]);
+    const struct {
+        const CUlaunchConfig *config;
+        CUfunction function;
+        void **params, **extra;
+    } given = {config, function, params, extra};
+    struct lk_activity_call call;
+    drv_launch_begins(&call, "cuLaunchKernelEx", function, &given);
     if (status == CUDA_SUCCESS)
         status = launch(&kernel, function, config->hStream, params, extra);
+    drv_call_ends(&call, status);
     return status == CUDA_SUCCESS ? record_launch_events(config) : status;
 }
 

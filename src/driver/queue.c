@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "driver/array.h"
+#include "driver/listened.h"
 #include "driver/state.h"
 #include "driver/timeline.h"
 #include "simt/memory_events.h"
@@ -58,7 +59,7 @@ static void ready_remove(struct drv_device *device, struct drv_op *op)
  * GPU's would, whatever the host's threads do. */
 static bool is_timed(const struct drv_device *device)
 {
-    return (device->profiles || device->timing_events) && !device->in_order;
+    return (device->profiles || device->timing_events || drv_is_listened()) && !device->in_order;
 }
 
 /* Done soon, whatever else runs. */
