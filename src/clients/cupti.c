@@ -404,10 +404,6 @@ API(cuptiActivityEnableCudaEventDeviceTimestamps, uint8_t on)
 {
     return CUPTI_OK;
 }
-API(cuptiActivityEnableHWTrace, uint8_t on)
-{
-    return on ? CUPTI_NOT_IMPLEMENTED : CUPTI_OK;
-}
 API(cuptiActivitySetAttribute, int attribute, size_t *size, void *value)
 {
     return size && value ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
@@ -466,10 +462,6 @@ API(cuptiActivityFlushAll, uint32_t flag)
 API(cuptiActivityFlush, CUcontext context, uint32_t stream, uint32_t flag)
 {
     return cuptiActivityFlushAll(flag);
-}
-API(cuptiActivityFlushPeriod, uint32_t milliseconds)
-{
-    return CUPTI_OK;
 }
 
 API(cuptiActivityGetNextRecord, uint8_t *buffer, size_t valid, uint8_t **record)
