@@ -433,8 +433,12 @@ CUresult drv_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
     drv_graph_clone(graph, &copy);
     own.result =
         drv_graph_sort(copy) ? compare(exec->graph, copy, &own) : CU_GRAPH_EXEC_UPDATE_ERROR;
-    if (own.result == CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    if (own.result == CU_GRAPH_EXEC_UPDATE_SUCCESS) {
         take_over(exec->graph, copy);
+        struct drv_list users = exec->graph->users; /* from now on the new graph's are needed */
+        exec->graph->users = copy->users;
+        copy->users = users;
+    }
     drv_graph_free(copy);
     drv_leave_lock();
     drv_graph_flush_users();

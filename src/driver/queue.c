@@ -249,6 +249,9 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
         op->work.graph.exec->pending--;
         drv_exec_release(op->work.graph.exec);
         op->work.kind = DRV_WORK_EMPTY;
+        drv_leave_lock();
+        drv_graph_flush_users(); /* of a graph that was destroyed while it ran */
+        drv_enter_lock();
     }
     if (machine)
         device->machine_busy--;
