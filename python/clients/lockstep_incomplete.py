@@ -20,6 +20,8 @@ _driver.lk_driver_incomplete.restype = ctypes.c_size_t
 _driver.lk_driver_incomplete.argtypes = [ctypes.POINTER(ctypes.c_uint64), ctypes.c_size_t]
 _KEEPS, _FOLLOWS, _ALSO_READ = 1, 2, 1 << 63
 
+_driver.lk_driver_guard.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
 marked = {}  # address: Mark
 _sections = []  # (instructions, rest, keeps), the innermost last
 _follows = False  # a launch of the outermost section was cut, or given what is incomplete
@@ -30,12 +32,28 @@ _scratch = set()  # addresses of memory that Triton's kernels asked for
 
 class Mark:
     def __init__(self, storage, also_read, launches):
-        self.storage, self.also_read, self.launches = weakref.ref(storage), also_read, launches
+        self.storage, self.also_read, self.launches = weakref.ref(storage, self.freed), also_read, launches
+        self.address, self.size = storage.data_ptr(), storage.nbytes()
+
+    def freed(self, _):
+        if marked.get(self.address) is self:
+            _forget(self.address)
 
 
 def _is_tensor(value):
     torch = sys.modules.get("torch")  # Triton works without it, too
     return torch is not None and issubclass(type(value), torch.Tensor)
+
+
+def _guard():
+    """The driver looks after launches and copies that do not come by here: of CUDA graphs, of other packages."""
+    pairs = [word for each in marked.values() for word in (each.address, each.address + max(each.size, 1) - 1)]
+    _driver.lk_driver_guard((ctypes.c_uint64 * (len(pairs) + 1))(*pairs), len(pairs) // 2)
+
+
+def _forget(address):
+    if marked.pop(address, None) is not None:
+        _guard()
 
 
 def _refuse(name):
@@ -107,6 +125,7 @@ def collect():
     _follows = _follows or _cut != cut
     addresses = (ctypes.c_uint64 * 64)()
     while count := _driver.lk_driver_incomplete(addresses, len(addresses)):
+        _follows = True
         for word in addresses[:count]:
             address, also_read = word & ~_ALSO_READ, bool(word & _ALSO_READ)
             if not address:
@@ -116,6 +135,7 @@ def collect():
             storage, launches = _storage_at(address)
             if storage is not None:
                 mark(storage, also_read, launches)
+    _tell()
 
 
 def mark(storage, also_read=True, launches=()):
@@ -123,12 +143,13 @@ def mark(storage, also_read=True, launches=()):
     if before is not None and before.storage() is storage:
         also_read = also_read or before.also_read
     marked[storage.data_ptr()] = Mark(storage, also_read, set(launches))
+    _guard()
 
 
 def _find(storage):
     found = marked.get(storage.data_ptr())
     if found is not None and found.storage() is not storage:  # freed, and the memory used again
-        del marked[storage.data_ptr()]
+        _forget(storage.data_ptr())
         found = None
     return found
 
@@ -139,7 +160,7 @@ def check(tensor, name, reads):
     if _find(storage) is None:
         return False
     if not reads and tensor.is_contiguous() and tensor.numel() * tensor.element_size() == storage.nbytes():
-        del marked[storage.data_ptr()]
+        _forget(storage.data_ptr())
         return False
     if reads and not _sections:
         _refuse("aten::" + name)
@@ -210,7 +231,7 @@ def note_launch(kernel, words):
             if not again:
                 _refuse(getattr(kernel, "__name__", "a kernel"))
         for storage, each in found:  # a whole launch writes it again
-            marked.pop(storage.data_ptr(), None)
+            _forget(storage.data_ptr())
 
 
 def allocators(module):

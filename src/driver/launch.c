@@ -180,6 +180,8 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
                       struct simt_children *children, double *clock)
 {
     struct simt_machine *machine = context->device->machine;
+    if (drv_sample_refuses(kernel))
+        return CUDA_ERROR_ILLEGAL_STATE;
     struct simt_launch launch = {.kernel = kernel->function->kernel,
                                  .dynamic_shared = kernel->shared,
                                  .params = kernel->params,

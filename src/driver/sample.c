@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -41,6 +42,63 @@ size_t lk_driver_incomplete(uint64_t *addresses, size_t most)
         addresses[given++] = kept.addresses[--kept.count];
     pthread_mutex_unlock(&kept.lock);
     return given;
+}
+
+/* Memory that is incomplete: pairs of first and last address. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t *pairs;
+    _Atomic size_t count;
+} guarded = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+EXPORT void lk_driver_guard(const uint64_t *pairs, size_t count);
+void lk_driver_guard(const uint64_t *pairs, size_t count)
+{
+    pthread_mutex_lock(&guarded.lock);
+    free(guarded.pairs);
+    guarded.pairs = lk_alloc((count + 1) * 2 * sizeof *pairs);
+    memcpy(guarded.pairs, pairs, count * 2 * sizeof *pairs);
+    guarded.count = count;
+    pthread_mutex_unlock(&guarded.lock);
+}
+
+static bool is_guarded(uint64_t first, uint64_t last)
+{
+    pthread_mutex_lock(&guarded.lock);
+    bool found = false;
+    for (size_t i = 0; i < guarded.count && !found; i++)
+        found = first <= guarded.pairs[2 * i + 1] && guarded.pairs[2 * i] <= last;
+    pthread_mutex_unlock(&guarded.lock);
+    return found;
+}
+
+static bool refuse(const char *name)
+{
+    drv_remark("%s is given what a launch wrote inside do_bench or perf_report, which ran a part "
+               "of its blocks to be timed: LOCKSTEP_BENCH=whole runs all of them",
+               name);
+    return true;
+}
+
+bool drv_sample_refuses(const struct drv_kernel_work *kernel)
+{
+    bool tunes = sample_instructions && !(sample_flags & KEEPS);
+    bool found = false;
+    for (size_t i = 0; guarded.count && !tunes && i + 8 <= kernel->params_size; i += 8) {
+        uint64_t word;
+        memcpy(&word, (const char *)kernel->params + i, sizeof word);
+        found = found || is_guarded(word, word);
+    }
+    if (found && sample_flags & KEEPS)
+        sample_flags |= FOLLOWS;
+    return found && !(sample_flags & KEEPS) && refuse(kernel->function->info->name);
+}
+
+bool drv_sample_refuses_copy(uint64_t address, size_t size)
+{
+    bool tunes = sample_instructions && !(sample_flags & KEEPS);
+    return guarded.count && !tunes && address && size && is_guarded(address, address + size - 1) &&
+           refuse("a copy");
 }
 
 uint64_t drv_sample_instructions(void)

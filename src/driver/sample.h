@@ -12,6 +12,10 @@
  * lk_driver_incomplete(addresses, most): the addresses that were kept, one in each piece of memory,
  * which are forgotten then; returns how many. Bit 63: the launch also reads there. 0: a launch
  * wrote nobody knows where.
+ *
+ * lk_driver_guard(pairs, count): the first and the last address of memory that is incomplete.
+ * Copies from it fail, and so do launches that are given a pointer to it, unless flag 1 is set:
+ * then what they write is kept.
  */
 #ifndef LOCKSTEP_DRIVER_SAMPLE_H
 #define LOCKSTEP_DRIVER_SAMPLE_H
@@ -21,6 +25,9 @@
 uint64_t drv_sample_instructions(void);
 /* Of a launch that was sampled: do its other blocks run? rest: their cost. */
 bool drv_sample_completes(struct drv_kernel_work *kernel, double rest);
+/* After a remark: the launch, or the copy, would read what is incomplete. */
+bool drv_sample_refuses(const struct drv_kernel_work *kernel);
+bool drv_sample_refuses_copy(uint64_t address, size_t size);
 void drv_sample_ran(struct drv_kernel_work *kernel, bool cut);
 
 #endif

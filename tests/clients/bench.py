@@ -147,4 +147,34 @@ from torch._inductor.runtime.benchmarking import benchmarker  # noqa: E402
 runs = []
 assert benchmarker.benchmark_gpu(lambda: runs.append(add[(4,)](x, y, out, 4096, 1024))) < 0.1 and len(runs) < 4
 assert 0.03 < benchmarker.benchmark_gpu(lambda: torch.mm(x.view(1024, -1), x.view(1024, -1))) < 0.1
-print("works")
+
+# Launches and copies that PyTorch and Triton do not make: of a graph, and by the driver's API. Inside a section
+# they are as others; outside they fail, which is the end of the context.
+import ctypes  # noqa: E402
+
+lockstep_bench.SAMPLE, lockstep_bench.REST = 100000, 0
+graph, twice = torch.cuda.CUDAGraph(), torch.zeros(n, device="cuda")
+double[(n // 1024,)](out, twice, n, 1024)
+with torch.cuda.graph(graph):
+    double[(n // 1024,)](out, twice, n, 1024)
+triton.testing.do_bench(lambda: (add[(n // 1024,)](x, y, out, n, 1024), graph.replay()))
+assert refuses(twice.sum) and refuses(out.sum)
+twice.zero_()
+triton.testing.do_bench(graph.replay)  # given what is incomplete since the section before
+assert refuses(twice.sum)
+twice.zero_()
+out.zero_()
+graph.replay()
+assert twice.sum() == 0
+bench(n)
+driver, word = ctypes.CDLL("libcuda.so.1"), ctypes.c_float()
+driver.cuMemcpyDtoH_v2.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t]
+assert driver.cuMemcpyDtoH_v2(ctypes.byref(word), x.data_ptr(), 4) == 0 and word.value == 1
+reading = driver.cuMemcpyDtoH_v2 if os.environ.get("BENCH_ENDS") == "copy" else lambda *_: graph.replay()
+try:
+    assert reading(ctypes.byref(word), out.data_ptr() + 4 * n - 4, 4)
+except (AssertionError, RuntimeError):
+    pass
+assert driver.cuCtxSynchronize() == 401
+print("works", flush=True)
+os._exit(0)

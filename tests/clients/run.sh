@@ -346,6 +346,9 @@ SCRIPT
         "$LOCKSTEP" check "$work/tensors.py"
     expect torch-profilers 0 'profilers work' "$LOCKSTEP" run --gpu sim:h200 "$here/profilers.py"
     expect torch-halves 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/halves.py"
-    expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000:0 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
+    for ends in copy graph; do
+        expect "triton-bench-$ends" 0 'LOCKSTEP_BENCH=whole.*works|works.*LOCKSTEP_BENCH=whole' \
+            env LOCKSTEP_BENCH=100000:0 BENCH_ENDS=$ends "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
+    done
     expect triton-bench-samples 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/bench_samples.py"
 fi
