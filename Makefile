@@ -244,9 +244,9 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(CLANG_PTX))
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12 libcusolver.so.11 libcusolver.so.12 libcusparse.so.12 libnvidia-ml.so.1)
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12 libcusolver.so.11 libcusolver.so.12 libcusparse.so.12 libnvidia-ml.so.1 libcupti.so.12 libcupti.so.13)
 # What programs that ask for no version get; the file names come from CLIENT_LIBS.
-CLIENT_LINKS := $(addprefix $(BUILD)/,libcublas.so libcublasLt.so libcufft.so libcurand.so libcusolver.so libcusparse.so libnvidia-ml.so)
+CLIENT_LINKS := $(addprefix $(BUILD)/,libcublas.so libcublasLt.so libcufft.so libcurand.so libcusolver.so libcusparse.so libnvidia-ml.so libcupti.so)
 CLIENTS   := $(CLIENT_LIBS) $(CLIENT_LINKS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
@@ -343,6 +343,11 @@ $(BUILD)/libnvidia-ml.so.1: src/clients/nvml.c src/clients/nvml_unsupported.def 
 	$(call say,LINK)
 	$(CC) $(ALL) -shared -o $@ $< -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvidia-ml1.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+$(BUILD)/libcupti.so.%: src/clients/cupti.c src/clients/cupti_numbers.c src/clients/cupti.h src/clients/cupti_unsupported.def src/driver/activity.h src/clients/libcupti%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libcupti$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 $(CLIENT_LINKS): $(BUILD)/%.so: $(CLIENT_LIBS)
 	ln -sf $(notdir $(lastword $(filter $@.%,$(CLIENT_LIBS)))) $@

@@ -4,99 +4,39 @@ Modelled time is the same in each run, so that one run is as good as thousands. 
 launch is counted for SAMPLE warp instructions (src/simt/sample.h), and the blocks that ran stand for the
 rest. While an autotuner tries configurations, the others do not run, because the launch that follows writes
 everything again. After a do_bench of the program's own they run uncounted, unless that takes more than REST
-instructions, which would be minutes. What such a launch wrote is incomplete, and operators that read it raise
-an error (`incomplete`). LOCKSTEP_BENCH=whole counts and runs all blocks, LOCKSTEP_BENCH=N changes SAMPLE,
+instructions, which would be minutes. What such a launch wrote is incomplete, and whatever lets it out raises
+an error (lockstep_incomplete.py). The same goes for all launches of perf_report's benchmark functions, whose
+results serve only to be timed. LOCKSTEP_BENCH=whole counts and runs all blocks, LOCKSTEP_BENCH=N changes SAMPLE,
 LOCKSTEP_BENCH=N:M also REST.
 """
 
-import ctypes
 import os
 import sys
 import time
-import weakref
+
+import lockstep_incomplete
 
 _wanted = os.environ.get("LOCKSTEP_BENCH") or "5000000"
 _sample, _, _rest = _wanted.partition(":")
 SAMPLE, REST = 0 if _sample == "whole" else int(_sample), int(_rest or 50000000)
 
-_driver = ctypes.CDLL("libcuda.so.1")
-_driver.lk_driver_sample.restype = ctypes.c_uint64
-_driver.lk_driver_sample.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
-
-incomplete = {}  # address of a storage: a weak reference to it, and the kernels that were to write it
 _depth = 0  # of do_bench inside do_bench: the autotuner's inside a program's
-_limits = 0, 0  # what the driver was given
 _tuning = 0
-_given = {}  # what launches inside do_bench were given: address: (weak reference, sum of its bytes, kernels)
+_reporting = 0  # benchmark functions of perf_report
 _said = False
 
 
-def _sum(storage):
-    """Tells whether a launch changed the bytes."""
-    import torch
-
-    if not storage.nbytes():
-        return 0
-    alias = torch.empty(0, dtype=torch.uint8)
-    from lockstep_torch import CPU, bytes_of
-
-    alias.set_(torch._C._construct_storage_from_data_pointer(
-        bytes_of(storage.data_ptr(), storage.nbytes()), CPU, storage.nbytes()))
-    whole = alias[:alias.numel() // 8 * 8].view(torch.int64)
-    return int(whole.sum()), int((whole[1::2] ^ whole[:-1:2]).sum()), int(alias[-8:].sum())
+def _section(keeps):
+    """Launches are sampled until lockstep_incomplete.leave()."""
+    lockstep_incomplete.enter(SAMPLE, REST if keeps else 0, keeps)
 
 
-def note_arguments(kernel, words):
-    """Before a launch: the tensors among its arguments."""
-    for word in words:
-        storage = word.untyped_storage() if hasattr(word, "untyped_storage") else None
-        if storage is None:
-            continue
-        address = storage.data_ptr()
-        if not _depth or not SAMPLE:
-            reference, kernels = incomplete.pop(address, (None, ()))
-            if reference is not None and reference() is storage and kernel not in kernels:
-                incomplete[address] = reference, kernels
-                _refuse(getattr(kernel, "__name__", "a kernel"))
-            continue  # a whole launch writes it again
-        if address not in _given or _given[address][0]() is None:
-            _driver.cuCtxSynchronize()
-            _given[address] = weakref.ref(storage), _sum(storage), set()
-        _given[address][2].add(kernel)
-
-
-def _settle(cut):
-    """After the outermost do_bench: which memory that is still in use has been left incomplete?"""
+def _end_section():
     global _said
-    _driver.cuCtxSynchronize()
-    for address, (reference, before, kernels) in _given.items() if cut else ():
-        storage = reference()
-        if storage is not None and storage.data_ptr() == address and _sum(storage) != before:
-            incomplete[address] = reference, kernels
-    _given.clear()
-    if cut and not _said:
+    if lockstep_incomplete.leave() and not _said:
         _said = True
-        print("lockstep: do_bench timed very large launches by a part of their blocks; what they wrote is "
-              "incomplete (LOCKSTEP_BENCH=whole runs all blocks)", file=sys.stderr)
-
-
-def check(tensor, name, reads):
-    """An operator is about to read or to overwrite the tensor."""
-    storage = tensor.untyped_storage()
-    reference, _ = incomplete.get(storage.data_ptr(), (None, ()))
-    if reference is None:
-        return
-    all_written = not reads and tensor.is_contiguous() and (
-        tensor.numel() * tensor.element_size() == storage.nbytes())
-    if all_written or reference() is not storage:  # freed, and the memory used again
-        del incomplete[storage.data_ptr()]
-    elif reads:
-        _refuse("aten::" + name)
-
-
-def _refuse(name):
-    raise RuntimeError(f"lockstep: {name} is given what a launch wrote inside do_bench, which ran a part of "
-                       "its blocks to be timed: LOCKSTEP_BENCH=whole runs all of them")
+        print("lockstep: very large launches inside do_bench or perf_report were timed by a part of their blocks; "
+              "what they wrote is incomplete (LOCKSTEP_BENCH=whole runs all blocks)", file=sys.stderr)
 
 
 def _timed(interface, fn):
@@ -113,9 +53,8 @@ def _timed(interface, fn):
 def _measure(interface, fn, grad_to_none=None, or_spent=True):
     """Milliseconds. Caches are empty before each run of do_bench, so that the first is as good as any, unless
     it measures other things itself. What takes no modelled time has the CPU's."""
-    global _depth, _limits
-    outer, _limits = _limits, (SAMPLE, 0 if _tuning else REST)
-    before = _driver.lk_driver_sample(*_limits)
+    global _depth
+    _section(not _tuning)
     _depth += 1
     _measure.nested = False
     try:
@@ -127,11 +66,29 @@ def _measure(interface, fn, grad_to_none=None, or_spent=True):
         interface.synchronize()
     finally:
         _depth -= 1
-        _measure.nested, _limits = True, outer
-        cut = _driver.lk_driver_sample(*outer) - before
-        if not _depth:
-            _settle(0 if _tuning else cut)
+        _measure.nested = True
+        _end_section()
     return modelled or (spent if or_spent else 0)
+
+
+def _report(fn):
+    def sampled(*words, **options):
+        global _reporting
+        import torch
+
+        if not torch.cuda.is_initialized():
+            torch.cuda.init()
+        timed = torch.cuda.Event(enable_timing=True)  # launches are timed, and may be cut, while there is one
+        timed.record()
+        _section(True)
+        _reporting += 1
+        try:
+            return fn(*words, **options)
+        finally:
+            _reporting -= 1
+            _end_section()
+
+    return sampled if SAMPLE else fn
 
 
 def testing(module):
@@ -147,6 +104,17 @@ def testing(module):
     def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
         return once(fn, grad_to_none, quantiles, return_mode)
 
+    run = module.Mark._run
+
+    def run_sampled(self, *words, **options):
+        """What a benchmark function launches before and beside do_bench is there for the sake of its times."""
+        fn, self.fn = self.fn, _report(self.fn)
+        try:
+            return run(self, *words, **options)
+        finally:
+            self.fn = fn
+
+    module.Mark._run = run_sampled
     module.do_bench = do_bench
     if hasattr(module, "do_bench_cudagraph"):
         module.do_bench_cudagraph = do_bench_cudagraph
@@ -213,8 +181,8 @@ def timer(module):
 
 def _noting(launch):
     def run(self, *words, **options):
-        if _depth or incomplete:
-            note_arguments(self, [*words, *options.values()])
+        if SAMPLE and (_depth or _reporting or lockstep_incomplete.marked):
+            lockstep_incomplete.note_launch(self, [*words, *options.values()])
         return launch(self, *words, **options)
 
     return run

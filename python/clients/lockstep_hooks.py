@@ -150,6 +150,7 @@ hooks = {
     "torchvision": torchvision_operators,
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
+    "triton.runtime._allocation": lambda module: _ours("lockstep_incomplete").allocators(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
     "torch._inductor.runtime.triton_heuristics": lambda module: _ours("lockstep_bench").compiled_launches(module),
     "torch._inductor.runtime.benchmarking": lambda module: _ours("lockstep_bench").inductor(module),

@@ -8,14 +8,13 @@ brings itself (Triton's, NVRTC's) run on the machine. See docs/clients.md.
 """
 
 import ctypes
-import functools
 import os
 
 import torch
 
-import lockstep_bench
 import lockstep_devices
 import lockstep_graphs
+import lockstep_incomplete
 import lockstep_times
 from lockstep_operators import INSTEAD
 
@@ -206,6 +205,7 @@ class Call:
         self.name = name
         self.captured = torch.cuda.is_current_stream_capturing()
         self.reads = name not in OVERWRITES
+        self.incomplete = False  # it reads what a sampled launch wrote
         self.device = None
         self.devices = []  # of the tensors, each once, in order
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
@@ -219,8 +219,8 @@ class Call:
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
-            if lockstep_bench.incomplete and is_plain(value):
-                lockstep_bench.check(value, self.name, self.reads)
+            if lockstep_incomplete.marked and is_plain(value):
+                self.incomplete |= lockstep_incomplete.check(value, self.name, self.reads)
             return self.alias(value)
         if isinstance(value, torch.device):
             if value.type != "cuda":
@@ -288,6 +288,7 @@ def kernel_for(operator, name, on_tensors, is_strict):
     times = lockstep_times.Times(operator, name)
 
     def run(*words, **options):
+        lockstep_incomplete.collect()
         call = Call(name)
         given, more = words, options
         words = [call.enter(word) for word in words]
@@ -309,8 +310,11 @@ def kernel_for(operator, name, on_tensors, is_strict):
         if call.captured:
             return lockstep_graphs.capture(operator, name, on_tensors, call, words, options, times)
         wait(name, [each for each in call.devices if each.type == "cuda"] or [call.device])
+        asked = given
         given = on_tensors(*words, **options)
         result = call.leave(given)
+        if call.incomplete:
+            lockstep_incomplete.follow(operator, name, asked, more, result)
         for alias in call.keep if writes else ():
             wrote(call.aliases[id(alias)])
         with on(call.device):
@@ -388,23 +392,6 @@ def limit_memory():
         torch.cuda.set_per_process_memory_fraction(max(share, 1e-3))
 
 
-def without_cupti(profiler):
-    """torch.profiler records the CPU's side. The GPU's comes from CUPTI, which looks into NVIDIA's driver
-    and ends the program with another one; `lockstep profile` shows kernels."""
-    cuda = profiler.ProfilerActivity.CUDA
-
-    def wrap(function):
-        @functools.wraps(function)
-        def run(config, activities, *more, **options):
-            return function(config, {each for each in activities if each != cuda}, *more, **options)
-
-        return run
-
-    for name in ("_prepare_profiler", "_enable_profiler"):
-        if hasattr(profiler, name):
-            setattr(profiler, name, wrap(getattr(profiler, name)))
-
-
 def without_cudnn(module):
     """cuDNN is machine code, and stays off where a script turns it on, as many do that need not."""
     torch.backends.cudnn.enabled = False
@@ -433,7 +420,6 @@ def install(module):
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
-    without_cupti(module.autograd.profiler)
     # The checker knows the exact size of an allocation, but not of a tensor in PyTorch's cached blocks.
     uncached = _checked and not os.environ.get("LOCKSTEP_CHECK_CACHED")
     if uncached:

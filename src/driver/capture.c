@@ -3,6 +3,7 @@
  * a capture by waiting for an event recorded in it, and must be joined back before the end.
  * Calls that could wait for captured work are refused, and break the capture, as on a GPU.
  */
+#include "driver/listened.h"
 #include "driver/state.h"
 
 #include "base/arena.h"
@@ -236,7 +237,13 @@ static CUresult capture_begin(CUstream handle, CUgraph graph, const CUgraphNode 
 
 CUresult drv_cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
-    return capture_begin(stream, NULL, NULL, 0, mode);
+    const struct {
+        CUstream stream;
+        CUstreamCaptureMode mode;
+    } given = {stream, mode};
+    struct lk_activity_call call;
+    drv_call_begins(&call, "cuStreamBeginCapture", &given);
+    return drv_call_ends(&call, capture_begin(stream, NULL, NULL, 0, mode));
 }
 
 CUresult drv_cuStreamBeginCapture(CUstream stream)
@@ -287,7 +294,7 @@ static bool unjoined(struct drv_capture *capture)
     return false;
 }
 
-CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
+static CUresult capture_end(CUstream handle, CUgraph *graph)
 {
     CUcontext context;
     CUstream stream;
@@ -326,6 +333,17 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     drv_leave_lock();
     drv_graph_flush_users();
     return status;
+}
+
+CUresult drv_cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    const struct {
+        CUstream stream;
+        CUgraph *graph;
+    } given = {stream, graph};
+    struct lk_activity_call call;
+    drv_call_begins(&call, "cuStreamEndCapture", &given);
+    return drv_call_ends(&call, capture_end(stream, graph));
 }
 
 /* Asking about a capture ----------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * program may reuse either as soon as the call returns.
  */
 #include "driver/array.h"
+#include "driver/sample.h"
 #include "driver/virtual.h"
 
 #include "base/arena.h"
@@ -222,6 +223,11 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
                    copy->from.address, copy->to.address, copy->width);
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
+    if (copy->from_device &&
+        drv_sample_refuses_copy(copy->from.address + copy->from.x,
+                                from_slice * (copy->depth - 1) + from_pitch * (copy->height - 1) +
+                                    copy->width))
+        return CUDA_ERROR_ILLEGAL_STATE;
     model_copy(context, copy,
                clock); /* before the work: engines serve copies as they become ready */
     move(to, to_pitch, to_slice, from, from_pitch, from_slice, copy);

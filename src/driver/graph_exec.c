@@ -4,6 +4,7 @@
  * modelled time overlaps as the edges let it.
  */
 #include "driver/condition.h"
+#include "driver/listened.h"
 #include "driver/timeline.h"
 #include "simt/memory_events.h"
 
@@ -160,7 +161,7 @@ static CUresult launch_captured(CUgraphExec exec, CUstream stream)
     return drv_capture_add(stream, &work, &node);
 }
 
-CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream handle)
+static CUresult launch(CUgraphExec exec, CUstream handle)
 {
     CUcontext context;
     CUstream stream;
@@ -187,6 +188,17 @@ CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream handle)
     }
     drv_leave_lock();
     return status;
+}
+
+CUresult drv_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    const struct {
+        CUgraphExec exec;
+        CUstream stream;
+    } given = {exec, stream};
+    struct lk_activity_call call;
+    drv_call_begins(&call, "cuGraphLaunch", &given);
+    return drv_call_ends(&call, launch(exec, stream));
 }
 
 CUresult drv_cuGraphUpload(CUgraphExec exec, CUstream stream)
@@ -421,8 +433,12 @@ CUresult drv_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph,
     drv_graph_clone(graph, &copy);
     own.result =
         drv_graph_sort(copy) ? compare(exec->graph, copy, &own) : CU_GRAPH_EXEC_UPDATE_ERROR;
-    if (own.result == CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    if (own.result == CU_GRAPH_EXEC_UPDATE_SUCCESS) {
         take_over(exec->graph, copy);
+        struct drv_list users = exec->graph->users; /* from now on the new graph's are needed */
+        exec->graph->users = copy->users;
+        copy->users = users;
+    }
     drv_graph_free(copy);
     drv_leave_lock();
     drv_graph_flush_users();

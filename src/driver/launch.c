@@ -4,6 +4,8 @@
  */
 #include "driver/children.h"
 #include "driver/engine.h"
+#include "driver/listened.h"
+#include "driver/sample.h"
 #include "driver/timeline.h"
 #include "driver/times.h"
 
@@ -161,23 +163,6 @@ static CUresult fault_error(enum simt_fault_kind kind)
     }
 }
 
-/* For benchmarks of clients (python/clients/lockstep_bench.py), whose launches are run to be timed.
- */
-static _Atomic uint64_t sample_instructions, sample_rest, sampled_launches;
-
-/* From now on, timed launches count no more than so many instructions of warps (0: all), where
- * their blocks cannot wait for each other. The other blocks run without being counted if that takes
- * no more than `rest` instructions, and not at all otherwise. Returns how many launches were left
- * incomplete so far. */
-__attribute__((visibility("default"))) uint64_t lk_driver_sample(uint64_t instructions,
-                                                                 uint64_t rest);
-uint64_t lk_driver_sample(uint64_t instructions, uint64_t rest)
-{
-    sample_instructions = instructions;
-    sample_rest = rest;
-    return sampled_launches;
-}
-
 /* The launch was sampled: the blocks that did not run yet. */
 static enum simt_fault_kind run_rest(struct simt_machine *machine, struct simt_launch *launch,
                                      struct simt_stats *stats, struct simt_fault *fault)
@@ -195,15 +180,17 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
                       struct simt_children *children, double *clock)
 {
     struct simt_machine *machine = context->device->machine;
+    if (drv_sample_refuses(kernel))
+        return CUDA_ERROR_ILLEGAL_STATE;
     struct simt_launch launch = {.kernel = kernel->function->kernel,
                                  .dynamic_shared = kernel->shared,
                                  .params = kernel->params,
                                  .cooperative = kernel->cooperative,
-                                 .sample_instructions = sample_instructions,
+                                 .sample_instructions = drv_sample_instructions(),
                                  .children = children};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
-    bool wanted = context->device->timing_events > 0;
+    bool wanted = context->device->timing_events > 0 || drv_is_listened();
     bool reads_clock = simt_kernel_reads_clock(kernel->function->kernel);
     if (reads_clock)
         launch.sample_instructions = 0;
@@ -225,7 +212,8 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
     if (launch.timed && launch.sample_instructions)
         launch.ran = lk_alloc_zeroed((blocks / 64 + 1) * sizeof *launch.ran);
     enum simt_fault_kind kind = simt_run(machine, &launch, &stats, &fault);
-    bool completes = kind == SIMT_OK && stats.is_sampled && stats.rest <= (double)sample_rest;
+    bool completes =
+        kind == SIMT_OK && stats.is_sampled && drv_sample_completes(kernel, stats.rest);
     if (completes)
         kind = run_rest(machine, &launch, &stats, &fault);
     free(launch.ran);
@@ -241,7 +229,7 @@ CUresult drv_grid_run(CUcontext context, struct drv_kernel_work *kernel,
         fflush(NULL);
         _exit(3);
     }
-    sampled_launches += stats.is_sampled && !completes;
+    drv_sample_ran(kernel, stats.is_sampled && !completes);
     if (wanted && kind == SIMT_OK && !stats.is_sampled)
         drv_time_learn(kernel, launch.timed, &stats);
     share = stats.modelled_share > 0 ? stats.modelled_share : share;
@@ -298,7 +286,16 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
 {
     struct drv_kernel_work kernel = {
         .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared = shared};
-    return launch(&kernel, function, stream, params, extra);
+    const struct {
+        CUfunction function;
+        unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+        CUstream stream;
+        void **params, **extra;
+    } given = {function, grid_x, grid_y, grid_z, block_x, block_y,
+               block_z,  shared, stream, params, extra};
+    struct lk_activity_call call;
+    drv_launch_begins(&call, "cuLaunchKernel", function, &given);
+    return drv_call_ends(&call, launch(&kernel, function, stream, params, extra));
 }
 
 CUresult drv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -310,7 +307,15 @@ CUresult drv_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, uns
                                      .block = {block_x, block_y, block_z},
                                      .shared = shared,
                                      .cooperative = true};
-    return launch(&kernel, function, stream, params, NULL);
+    const struct {
+        CUfunction function;
+        unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+        CUstream stream;
+        void **params;
+    } given = {function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, params};
+    struct lk_activity_call call;
+    drv_launch_begins(&call, "cuLaunchCooperativeKernel", function, &given);
+    return drv_call_ends(&call, launch(&kernel, function, stream, params, NULL));
 }
 
 /* The attributes that change what a launch does; the others are about speed. */
@@ -370,8 +375,16 @@ CUresult drv_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < config->numAttrs && status == CUDA_SUCCESS; i++)
         status = apply_attribute(&kernel, &config->attrs[i]);
+    const struct {
+        const CUlaunchConfig *config;
+        CUfunction function;
+        void **params, **extra;
+    } given = {config, function, params, extra};
+    struct lk_activity_call call;
+    drv_launch_begins(&call, "cuLaunchKernelEx", function, &given);
     if (status == CUDA_SUCCESS)
         status = launch(&kernel, function, config->hStream, params, extra);
+    drv_call_ends(&call, status);
     return status == CUDA_SUCCESS ? record_launch_events(config) : status;
 }
 

@@ -4,6 +4,7 @@
 #include "driver/library_call.h"
 #include "base/arena.h"
 #include "driver/engine.h"
+#include "driver/listened.h"
 #include "driver/virtual.h"
 #include "simt/core.h"
 #include "simt/memory_events.h"
@@ -72,7 +73,9 @@ EXPORT CUresult lk_library_call(CUstream stream, const struct lk_library_call *c
     work.library.data = lk_alloc(call->size + 1);
     memcpy(work.library.data, call->data, call->size);
     drv_thread.call = call->name;
-    return drv_issue_to(stream, &work, false);
+    struct lk_activity_call launch;
+    drv_library_begins(&launch, call->name);
+    return drv_call_ends(&launch, drv_issue_to(stream, &work, false));
 }
 
 EXPORT CUresult lk_library_time(CUstream stream, const char *name, double operations, double bytes,
@@ -87,7 +90,9 @@ EXPORT CUresult lk_library_time(CUstream stream, const char *name, double operat
                                              .unit = unit};
     drv_thread.call = name;
     drv_thread.settles = true; /* runs at once, in this thread */
-    CUresult status = drv_issue_to(stream, &work, true);
+    struct lk_activity_call launch;
+    drv_library_begins(&launch, name);
+    CUresult status = drv_call_ends(&launch, drv_issue_to(stream, &work, true));
     drv_thread.settles = false;
     return status;
 }

@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "driver/array.h"
+#include "driver/listened.h"
 #include "driver/state.h"
 #include "driver/timeline.h"
 #include "simt/memory_events.h"
@@ -58,7 +59,7 @@ static void ready_remove(struct drv_device *device, struct drv_op *op)
  * GPU's would, whatever the host's threads do. */
 static bool is_timed(const struct drv_device *device)
 {
-    return (device->profiles || device->timing_events) && !device->in_order;
+    return (device->profiles || device->timing_events || drv_is_listened()) && !device->in_order;
 }
 
 /* Done soon, whatever else runs. */
@@ -248,6 +249,9 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
         op->work.graph.exec->pending--;
         drv_exec_release(op->work.graph.exec);
         op->work.kind = DRV_WORK_EMPTY;
+        drv_leave_lock();
+        drv_graph_flush_users(); /* of a graph that was destroyed while it ran */
+        drv_enter_lock();
     }
     if (machine)
         device->machine_busy--;

@@ -164,6 +164,8 @@ struct drv_op {
     void *watched;        /* what a watcher knows it by, or NULL */
     const char *call;     /* the entry point that asked for it */
     double asked, issued; /* modelled time at which that call began and ended */
+    uint64_t asked_ns;    /* and real time; of these two only if a tool listens (activity.h) */
+    uint32_t correlation; /* of the call */
 };
 
 /* Devices, contexts, streams, events ----------------------------------------------------------- */
@@ -267,6 +269,7 @@ struct drv_thread {
     bool in_callback;        /* runs a host function: may not call the driver */
     void *watched;           /* the graph launch that runs in this thread, as watchers know it */
     const char *call;        /* the entry point that the program called last */
+    uint32_t correlation;    /* of the call that a tool listens to (activity.h), or 0 */
     double began;            /* modelled start of the work that ran last, */
     double graph_began;      /* and of the graph */
     const struct drv_op *op; /* that runs in this thread */

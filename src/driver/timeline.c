@@ -7,6 +7,7 @@
 #include "driver/timeline.h"
 
 #include "base/buf.h"
+#include "driver/listened.h"
 #include "watch/counters.h"
 
 #include <stdlib.h>
@@ -47,6 +48,7 @@ void drv_timeline_asked(struct drv_op *op)
     op->asked = context->host_clock;
     context->host_clock += call_seconds(&op->work);
     op->issued = context->host_clock;
+    drv_activity_asked(op);
 }
 
 /* Lines ---------------------------------------------------------------------------------------- */
@@ -202,6 +204,7 @@ void drv_timeline_ran(const struct drv_op *op)
 {
     const struct drv_device *device = op->stream->context->device;
     drv_thread.op = NULL;
+    drv_activity_ran(op, &op->work, op->clock);
     if (!device->profiles || !is_shown(&op->work))
         return;
     if (op->work.kind == DRV_WORK_GRAPH) /* its nodes have changed it */
@@ -211,6 +214,8 @@ void drv_timeline_ran(const struct drv_op *op)
 
 void drv_timeline_node(CUcontext context, const struct drv_work *work, double end)
 {
+    if (drv_thread.op)
+        drv_activity_ran(drv_thread.op, work, end);
     if (context->device->profiles && drv_thread.op && is_shown(work))
         put_ran(context->device, drv_thread.op, work, end);
 }

@@ -187,7 +187,8 @@ struct simt_code {
     bool meets_blocks;  /* atomics or ordered accesses outside shared memory: blocks may wait for
                            others */
     bool fixed_params;  /* an address of the machine's buffer for parameters is in it */
-    struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
+    struct watch_inst *watched;   /* [inst_count]; NULL until it is first watched */
+    struct simt_outputs *outputs; /* NULL until they are asked for */
     struct simt_shared_var {
         const struct ptx_var *var;
         uint32_t offset;

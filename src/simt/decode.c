@@ -372,5 +372,6 @@ void simt_code_free(struct simt_code *code)
     if (!code)
         return;
     free(code->watched);
+    free(code->outputs);
     lk_arena_destroy(code->arena);
 }

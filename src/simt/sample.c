@@ -12,7 +12,7 @@
 
 #define PRODUCTS_PER_COST 512.0 /* multiply-adds of tensor cores, in an instruction's time */
 #define ALIKE 0.01              /* blocks that differ by less cost the same */
-enum { FEW_SMS = 3, FEW_BLOCKS = 6 };
+enum { FEW_SMS = 3, FEW_BLOCKS = 6, FEW_ROUNDS = 4 };
 
 struct product {
     uint32_t number; /* of the instruction */
@@ -23,8 +23,10 @@ struct simt_sample {
     bool by_sm;
     uint32_t sm, step, sm_count; /* whose blocks run, to the next one, of those that ran */
     uint64_t block;              /* the next one of them */
-    uint64_t taken;
-    double before, least, most; /* cost when the block began, and of the blocks that ran */
+    uint64_t taken, of_sm;       /* blocks that ran, and those of this SM */
+    uint64_t round;              /* blocks that an SM holds at once */
+    double part;                 /* of the first SM's blocks that ran, if not all of them */
+    double before, least, most;  /* cost when the block began, and of the blocks that ran */
     struct product *products;
     uint32_t product_count;
 };
@@ -84,6 +86,8 @@ void simt_sample_begin(struct simt_launch_state *state, bool is_followed)
     sample->by_sm = is_followed || sample->product_count;
     sample->step = step_of(state->machine->gpu->sms);
     sample->least = INFINITY;
+    sample->part = 1;
+    sample->round = (uint64_t)state->resident_limit * state->workers / state->machine->gpu->sms;
 }
 
 bool simt_sample_is_by_sm(const struct simt_launch_state *state)
@@ -106,6 +110,27 @@ static double cost_of(const struct simt_launch_state *launch, uint64_t instructi
     return cost;
 }
 
+static uint64_t blocks_of_sm(const struct simt_launch_state *launch)
+{
+    uint32_t sms = launch->machine->gpu->sms;
+    return (launch->block_count - launch->sample->sm + sms - 1) / sms;
+}
+
+/* One SM's blocks alone may take too long. If they are alike, some rounds of them tell how long the
+ * others take; so does an SM before it, of which all have run. */
+static bool is_enough_of_sm(const struct simt_launch_state *launch, double cost)
+{
+    const struct simt_sample *sample = launch->sample;
+    uint64_t rounds = FEW_ROUNDS * (sample->round ? sample->round : 1);
+    return cost > (double)launch->sample_instructions && sample->taken >= FEW_BLOCKS &&
+           (sample->sm_count || sample->of_sm >= rounds);
+}
+
+double simt_sample_part(const struct simt_launch_state *state)
+{
+    return state->sample ? state->sample->part : 1;
+}
+
 /* The SM's next block, or the first one of another SM; false: those that ran stand for the rest. */
 static bool next_of_sm(struct simt_launch_state *launch, double cost, uint64_t *number)
 {
@@ -117,9 +142,15 @@ static bool next_of_sm(struct simt_launch_state *launch, double cost, uint64_t *
         sample->most = its > sample->most ? its : sample->most;
     }
     sample->before = cost;
+    bool alike = sample->most - sample->least <= ALIKE * sample->most;
+    if (alike && sample->block < launch->block_count && is_enough_of_sm(launch, cost)) {
+        if (!sample->sm_count)
+            sample->part = (double)sample->of_sm / (double)blocks_of_sm(launch);
+        return false;
+    }
     if (sample->block >= launch->block_count) {
         sample->sm_count++;
-        bool alike = sample->most - sample->least <= ALIKE * sample->most;
+        sample->of_sm = 0;
         if (cost > (double)launch->sample_instructions ||
             (alike && sample->sm_count >= FEW_SMS && sample->taken >= FEW_BLOCKS))
             return false;
@@ -132,6 +163,7 @@ static bool next_of_sm(struct simt_launch_state *launch, double cost, uint64_t *
     }
     *number = sample->block;
     sample->block += sms;
+    sample->of_sm++;
     return true;
 }
 

@@ -17,6 +17,8 @@ struct simt_block *simt_sample_take(struct simt_worker *worker);
  */
 double simt_sample_rest(const struct simt_launch_state *state);
 bool simt_sample_is_by_sm(const struct simt_launch_state *state);
+/* How much of the busiest SM's work has run. */
+double simt_sample_part(const struct simt_launch_state *state);
 bool simt_sample_has_products(const struct simt_launch_state *state);
 void simt_sample_end(struct simt_launch_state *state);
 

@@ -146,6 +146,11 @@ bool simt_kernel_reads_clock(struct simt_kernel *kernel);
 bool simt_kernel_counts_cycles(struct simt_kernel *kernel); /* by %clock */
 /* May it begin beside a launch that only polls? Not if it takes the address of a parameter. */
 bool simt_kernel_runs_beside(struct simt_kernel *kernel);
+/* Visits an address in each piece of memory that a launch with these parameters may write to;
+ * also_read: it may read it, too. False: it cannot be told where else it writes. */
+typedef void simt_output(void *context, uint64_t address, bool also_read);
+bool simt_kernel_outputs(struct simt_kernel *kernel, const void *params, simt_output *visit,
+                         void *context);
 /* Registers as NVIDIA's assembler assigns them, in place of the estimate in models of occupancy. */
 void simt_kernel_set_registers(struct simt_kernel *kernel, unsigned registers, unsigned spilled);
 /* The PTX that a module was loaded from, and what it is for: 90 and 'a' for sm_90a. */

@@ -93,6 +93,9 @@ void count_scale(const struct counters *counters, const struct simt_launch_state
     sum->clock_cycles = most[2];
     sum->busiest_requests = most[3];
     if (simt_sample_is_by_sm(launch)) {
+        double part = simt_sample_part(launch);
+        sum->unit_cycles = (uint64_t)((double)most[1] / part);
+        sum->clock_cycles = (uint64_t)((double)most[2] / part);
         limit_reads(counters, launch, dram_read, sum);
         return;
     }

@@ -22,6 +22,8 @@ expect ptxas-text 255 "Unsupported .version 99.99; current version is '9.0'" "$B
 expect ptxas-version 0 "Lockstep's.*release 13.0" "$BUILD/clients/ptxas" --version
 
 expect nvml 0 '2 x NVIDIA H200' "$LOCKSTEP" run --gpu sim:h200x2 "$here/nvml.py"
+expect cupti 0 'CUPTI works.*cuptiPCSamplingStart of CUPTI is not supported|cuptiPCSamplingStart of CUPTI is not supported.*CUPTI works' \
+    "$LOCKSTEP" run --gpu sim:h200 "$here/cupti.py"
 
 # XLA calls the ptxas of NVIDIA's package by its path: a package of that name, and what JAX takes for the path.
 mkdir -p "$work/packages/jax/_src" "$work/toolkit/bin" "$work/toolkit/nvvm"
@@ -342,7 +344,11 @@ torch.cuda.synchronize()
 SCRIPT
     expect torch-check-knows-each-tensor 1 'tensors.py:6: out of bounds: read of 4 bytes.*end of allocation .* of 3200 bytes' \
         "$LOCKSTEP" check "$work/tensors.py"
+    expect torch-profilers 0 'profilers work' "$LOCKSTEP" run --gpu sim:h200 "$here/profilers.py"
     expect torch-halves 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/halves.py"
-    expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000:0 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
+    for ends in copy graph; do
+        expect "triton-bench-$ends" 0 'LOCKSTEP_BENCH=whole.*works|works.*LOCKSTEP_BENCH=whole' \
+            env LOCKSTEP_BENCH=100000:0 BENCH_ENDS=$ends "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
+    done
     expect triton-bench-samples 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/bench_samples.py"
 fi

@@ -306,6 +306,53 @@ static void user_objects_live_with_graphs(void **state)
     assert_int_equal(destroyed, 1);
 }
 
+static void wait_for(void *flag)
+{
+    for (int i = 0; i < 5000 && !*(volatile int *)flag; i++)
+        usleep(1000);
+}
+
+static CUgraph graph_that_waits(int *flag, int *destroyed)
+{
+    CUgraph graph;
+    CUgraphNode node;
+    CUuserObject object;
+    CUDA_HOST_NODE_PARAMS host = {.fn = wait_for, .userData = flag};
+    OK(cu->cuUserObjectCreate(&object, destroyed, count_up, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    OK(cu->cuGraphCreate(&graph, 0));
+    OK(cu->cuGraphAddHostNode(&node, graph, NULL, 0, &host));
+    OK(cu->cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    return graph;
+}
+
+/* An executable graph has what it was made of, or was updated to: the objects of that, until it is
+ * destroyed and no longer runs. */
+static void user_objects_of_executable_graphs(void **state)
+{
+    int flag = 0, first = 0, second = 0;
+    CUgraph graph = graph_that_waits(&flag, &first), other = graph_that_waits(&flag, &second);
+    CUgraphExec exec;
+    CUstream stream;
+    CUgraphExecUpdateResultInfo info;
+    OK(cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cu->cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cu->cuGraphDestroy(graph));
+    assert_int_equal(first, 0);
+    OK(cu->cuGraphExecUpdate_v2(exec, other, &info));
+    assert_int_equal(first, 1);
+    OK(cu->cuGraphDestroy(other));
+    assert_int_equal(second, 0);
+    OK(cu->cuGraphLaunch(exec, stream));
+    OK(cu->cuGraphExecDestroy(exec));
+    assert_int_equal(second, 0);
+    *(volatile int *)&flag = 1;
+    OK(cu->cuStreamSynchronize(stream));
+    for (int i = 0; i < 5000 && !*(volatile int *)&second; i++)
+        usleep(1000);
+    assert_int_equal(second, 1);
+    OK(cu->cuStreamDestroy_v2(stream));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +362,7 @@ int main(void)
         cmocka_unit_test(graph_memory_is_kept_until_trimmed),
         cmocka_unit_test(capture_refuses),
         cmocka_unit_test(user_objects_live_with_graphs),
+        cmocka_unit_test(user_objects_of_executable_graphs),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

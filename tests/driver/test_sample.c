@@ -9,7 +9,7 @@
 
 enum { BLOCKS = 1003, THREADS = 256, COUNT = BLOCKS * THREADS };
 
-static uint64_t (*sample)(uint64_t instructions, uint64_t rest);
+static uint64_t (*sample)(uint64_t instructions, uint64_t rest, unsigned flags);
 static CUfunction add, count_up, copy_add;
 static CUdeviceptr data;
 static int result[COUNT];
@@ -67,9 +67,9 @@ static void a_part_stands_for_all(void **state)
 {
     float whole = run(add);
     assert_int_equal(sum(), COUNT);
-    uint64_t before = sample(10000, 1000);
+    uint64_t before = sample(10000, 1000, 0);
     float part = run(add);
-    assert_int_equal(sample(0, 0), before + 1);
+    assert_int_equal(sample(0, 0, 0), before + 1);
     assert_true(sum() > 0 && sum() < COUNT / 4);
     assert_true(part > 0.9f * whole && part < 1.1f * whole);
     assert_true(run(add) == whole);
@@ -79,9 +79,9 @@ static void a_part_stands_for_all(void **state)
 static void the_rest_runs_once(void **state)
 {
     float whole = run(add);
-    uint64_t before = sample(10000, UINT64_MAX);
+    uint64_t before = sample(10000, UINT64_MAX, 0);
     float part = run(add);
-    assert_int_equal(sample(0, 0), before);
+    assert_int_equal(sample(0, 0, 0), before);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(result[i], 1);
     assert_true(part > 0.9f * whole && part < 1.1f * whole);
@@ -92,9 +92,9 @@ static void launches_followed_in_time(void **state)
 {
     float whole = run(copy_add);
     for (int complete = 0; complete < 2; complete++) {
-        uint64_t before = sample(40000, complete ? UINT64_MAX : 0);
+        uint64_t before = sample(40000, complete ? UINT64_MAX : 0, 0);
         float part = run(copy_add);
-        assert_int_equal(sample(0, 0), before + !complete);
+        assert_int_equal(sample(0, 0, 0), before + !complete);
         assert_true(part > 0.9f * whole && part < 1.1f * whole);
         int ran = 0;
         for (int i = 0; i < COUNT; i++) {
@@ -108,17 +108,17 @@ static void launches_followed_in_time(void **state)
 /* Also those of rows that do not divide by four. */
 static void small_launches_are_whole(void **state)
 {
-    uint64_t before = sample(100000000, 0);
+    uint64_t before = sample(100000000, 0, 0);
     run(add);
     assert_int_equal(sum(), COUNT);
-    assert_int_equal(sample(0, 0), before);
+    assert_int_equal(sample(0, 0, 0), before);
 }
 
 static void blocks_that_may_wait_for_others_all_run(void **state)
 {
-    uint64_t before = sample(1000, 0);
+    uint64_t before = sample(1000, 0, 0);
     run(count_up);
-    assert_int_equal(sample(0, 0), before);
+    assert_int_equal(sample(0, 0, 0), before);
     assert_int_equal(result[0], COUNT);
 }
 
