@@ -156,7 +156,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     static const char *const roles[] = {
         [ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
     struct learn_buffer *buffer = &problem->buffer[problem->buffer_count];
-    if (!reader_keys(reader, object, "name type role shape times fine"))
+    if (!reader_keys(reader, object, "name type role shape times mean fine"))
         return false;
     buffer->name = reader_text(reader, object, "name", true);
     const char *type = reader_text(reader, object, "type", true);
@@ -175,6 +175,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     buffer->role = (enum zoo_role)index;
     json_t *times = json_object_get(object, "times");
     buffer->times = times ? json_number_value(times) : 1;
+    buffer->mean = json_number_value(json_object_get(object, "mean"));
     buffer->is_fine = json_is_true(json_object_get(object, "fine"));
     if (!(buffer->times > 0))
         return reader_fail(reader, "buffers", "%s: times must be a number above 0", buffer->name);
@@ -236,6 +237,7 @@ static bool is_plain_sum(const char *rule)
 static void judge_rule(struct learn_problem *problem, const char *rule)
 {
     problem->is_exact &= is_exact(rule);
+    problem->has_exponentials |= strstr(rule, "exp(") != NULL;
     if (strstr(rule, "sum(")) {
         problem->is_plain = is_plain_sum(rule) && (problem->is_plain || !problem->has_sums);
         problem->has_sums = true;

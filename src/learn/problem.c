@@ -4,6 +4,7 @@
 #include "learn/problem.h"
 
 #include "learn/compile.h"
+#include "learn/peaks.h"
 #include "learn/problem_parts.h"
 #include "learn/values.h"
 
@@ -184,6 +185,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             longest = extent[j] > longest ? extent[j] : longest;
         values_fill(&problem->buffer[i], problem->seed[size], i, values_change(problem, size, i),
                     rank > 1 ? extent[rank - 1] : VALUES_RUN, longest, instance->host[i], count);
+        peaks_put(problem, size, i, instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;

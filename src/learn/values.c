@@ -122,6 +122,20 @@ static double changed(enum values_change how, enum zoo_type type, uint64_t seed,
     return (random % 8 ? quarters : random / 8 % 2 ? -value : value) * power;
 }
 
+/* Three rows of four lie above or below 0 by the buffer's mean, and spread evenly: how far a
+ * rounded mean may be off is then known. Rows that are very short or long would show the rounding
+ * of a right sum. */
+enum { SHORT_ROW = 16, LONG_ROW = 128 };
+static void put_mean(const struct learn_buffer *buffer, enum values_change how, uint64_t seed,
+                     unsigned stream, size_t row, size_t i, double *value)
+{
+    uint64_t random = zoo_random(seed ^ 0x10c, stream, i / row) % 4;
+    if (how != FINE || buffer->mean == 0 || row < SHORT_ROW || row > LONG_ROW || random == 0)
+        return;
+    double spread = (double)(zoo_random(seed, stream, i) % 65536) / 16384 - 2;
+    *value = (random == 1 ? -buffer->mean : buffer->mean) + spread;
+}
+
 /* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others
  * are from 0 to 63, or from -32 to 31. */
 static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i)
@@ -149,7 +163,9 @@ void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stre
         double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
         if (is_float && how != UNCHANGED)
             value = changed(how, type, seed, stream, row, i, value);
-        zoo_put(type, data, i, (is_float ? value / 4 : value) * buffer->times);
+        value = (is_float ? value / 4 : value) * buffer->times;
+        put_mean(buffer, how, seed, stream, row, i, &value);
+        zoo_put(type, data, i, value);
     }
 }
 
