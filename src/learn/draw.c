@@ -428,19 +428,12 @@ static bool add_far_sizes(struct draw *draw, uint64_t seed, char **message)
     return true;
 }
 
-/* Where a largest value is taken, the far size with the most numbers to take it of comes once more,
- * with other values: peaks.h. */
-static bool add_peaked(struct draw *draw, uint64_t seed, char **message)
+/* Like a far size that is there, and a little smaller, so that it is another one. */
+static bool add_like(struct draw *draw, unsigned from, uint64_t seed, char **message)
 {
     struct learn_problem *problem = draw->problem;
-    unsigned end = problem->size_count, from = problem->first_far;
-    size_t longest = 0;
-    for (unsigned i = problem->first_far; i < end; i++) {
-        size_t length = peaks_length(problem, i);
-        from = length > longest ? i : from;
-        longest = length > longest ? length : longest;
-    }
-    for (unsigned turn = 0; turn < MOST_TURNS && longest && problem->size_count == end; turn++) {
+    unsigned end = problem->size_count;
+    for (unsigned turn = 0; turn < MOST_TURNS && problem->size_count == end; turn++) {
         double value[EXPRESSION_VARIABLES];
         memcpy(value, problem->value[from], sizeof value);
         for (unsigned i = 0; i < draw->count; i++)
@@ -451,8 +444,29 @@ static bool add_peaked(struct draw *draw, uint64_t seed, char **message)
         else if (!add_far_line(draw, from - problem->first_far, seed, message))
             return false;
     }
-    if (problem->size_count > end)
-        problem->peaked = end;
+    return true;
+}
+
+/* Where a largest value is taken, the far size with the most numbers to take it of comes twice
+ * more, with peaks: peaks.h. */
+static bool add_peaked(struct draw *draw, uint64_t seed, char **message)
+{
+    struct learn_problem *problem = draw->problem;
+    unsigned end = problem->size_count, from = end;
+    size_t longest = 0;
+    for (unsigned i = problem->first_far; i < end; i++) {
+        size_t length = peaks_length(problem, i);
+        from = length > longest ? i : from;
+        longest = length > longest ? length : longest;
+    }
+    if (from == end)
+        return true;
+    if (!add_like(draw, from, seed, message))
+        return false;
+    problem->peaked = problem->size_count > end ? end++ : 0;
+    if (!add_like(draw, from, seed + 1, message))
+        return false;
+    problem->peaked_early = problem->size_count > end ? end : 0;
     return true;
 }
 
@@ -465,7 +479,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double in
                         .instructions = instructions};
     draw.count = problem->names.variable_count;
     problem->size_count = problem->first_far = problem->listed;
-    problem->peaked = 0;
+    problem->peaked = problem->peaked_early = 0;
     seed += LESSON_LISTED_SEED; /* never the values of the listed sizes */
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)

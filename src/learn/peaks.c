@@ -79,7 +79,7 @@ static void follow(struct search *search, const struct expression *tree, unsigne
         follow_element(search, tree, variable, factor, is_product);
     } else if (tree->kind == BINARY && (tree->op == '*' || tree->op == '/')) {
         follow_product(search, tree, variable, factor, is_product);
-    } else {
+    } else if (tree->kind != CALL || search->problem->has_exponentials) { /* not abs(x[j]) */
         bool is_minus = tree->kind == BINARY && tree->op == '-';
         unsigned first = tree->kind == CHOOSE || tree->kind == SUM || tree->kind == HIGHEST;
         for (unsigned i = first; i < EXPRESSION_RANK && tree->part[i]; i++)
@@ -99,7 +99,7 @@ static void find_highest(struct search *search, const struct expression *tree)
 
 static bool search_all(struct search *search, const struct learn_problem *problem, unsigned size)
 {
-    if (problem->family || !problem->has_exponentials)
+    if (problem->family)
         return false;
     *search = (struct search){.problem = problem, .state = problem_state(problem, size)};
     for (unsigned i = 0; i < problem->step_count; i++)
@@ -142,9 +142,10 @@ size_t peaks_length(const struct learn_problem *problem, unsigned size)
 #define LOW_SCORE 67108864.0
 #define LONE_SCORE 2048.0
 #define TAIL_SCORE 128.0
-/* LATE: a LONE in the last eighth of its row, where a TAIL begins too. */
-enum kind { AS_IT_IS, LOW, LONE, LATE, TAIL, KINDS = 8 };
-enum { LATE_PART = 8 };
+/* LONE in a part of the row: LATE in the last eighth, where a TAIL begins too; EARLY in the first.
+ */
+enum kind { AS_IT_IS, LOW, LONE, LAST, LATE, EARLY, TAIL };
+enum { PART = 8, ROWS = 8 };
 
 /* A power of two that the factor makes at least so large; the factor's sign. */
 static double lift(double factor, double score)
@@ -152,10 +153,13 @@ static double lift(double factor, double score)
     return copysign(exp2(ceil(log2(score / fabs(factor)))), factor);
 }
 
-static size_t late(uint64_t random, size_t length)
+static size_t place_of(enum kind kind, uint64_t random, size_t length)
 {
-    size_t part = length / LATE_PART + 1;
-    return length - 1 - random % part;
+    size_t part = length / PART + 1;
+    return kind == LONE    ? random % length
+           : kind == LAST  ? length - 1
+           : kind == EARLY ? random % part
+                           : length - 1 - random % part;
 }
 
 /* A row of numbers, of which the largest is taken. No value of LOW, and none beside that of LONE,
@@ -169,11 +173,10 @@ static void put_row(enum zoo_type type, enum kind kind, double factor, uint64_t 
             bool is_lower = zoo_random(seed ^ 0x112, 0, first + i) % 4 != 0;
             zoo_put(type, data, first + i, -lift(factor, LOW_SCORE) * (is_lower ? 2 : 1));
         }
-    else if (kind == LONE || kind == LATE)
-        zoo_put(type, data, first + (kind == LONE ? random % length : late(random, length)),
-                lift(factor, LONE_SCORE));
+    else if (kind != TAIL && kind != AS_IT_IS)
+        zoo_put(type, data, first + place_of(kind, random, length), lift(factor, LONE_SCORE));
     else if (kind == TAIL) /* quarters of quarters: no outlier of the beginning reaches the end */
-        for (size_t i = 0, from = late(random, length); i < length; i++)
+        for (size_t i = 0, from = place_of(TAIL, random, length); i < length; i++)
             zoo_put(type, data, first + i,
                     zoo_get(type, data, first + i) / 4 +
                         (i < from ? 0 : lift(factor, TAIL_SCORE + 4 * fabs(factor))));
@@ -190,7 +193,7 @@ static void put_lines(enum zoo_type type, double number, bool is_one_sign, enum 
         stride *= extent[i];
     for (unsigned i = 0; i < 2; i++) {
         uint64_t random = zoo_random(seed ^ 0x113, 0, i);
-        place[i] = kind == LATE ? late(random, length) : random % length;
+        place[i] = place_of(kind == LATE && i ? LAST : kind, random, length);
     }
     for (unsigned i = 0; i < 2; i++) {
         for (size_t j = 0; j < stride; j++)
@@ -205,18 +208,24 @@ static void put_lines(enum zoo_type type, double number, bool is_one_sign, enum 
 static enum kind kind_of_row(const struct learn_problem *problem, unsigned size, size_t rows,
                              size_t row)
 {
-    static const enum kind drawn[KINDS] = {LOW, LONE, LATE, TAIL},
-                           peaked[KINDS] = {TAIL, LATE, LONE, LOW};
+    static const enum kind drawn[ROWS] = {LOW, LONE, LATE, TAIL},
+                           late[ROWS] = {TAIL, LAST, LATE, LONE, LOW},
+                           early[ROWS] = {EARLY, LAST, EARLY, LATE, LOW};
     if (size == problem->peaked)
-        return peaked[row % KINDS];
+        return late[row % ROWS];
+    if (size == problem->peaked_early)
+        return early[row % ROWS];
     if (size < problem->first_far)
-        return drawn[(row + size - problem->listed - 1) % KINDS];
-    return rows > 1 ? drawn[(row + problem->seed[size]) % KINDS] : AS_IT_IS;
+        return drawn[(row + size - problem->listed - 1) % ROWS];
+    return rows > 1 ? drawn[(row + problem->seed[size]) % ROWS] : AS_IT_IS;
 }
 
 static enum kind kind_of_lines(const struct learn_problem *problem, unsigned size)
 {
-    return size == problem->peaked ? LATE : size == problem->listed + 2 ? LONE : AS_IT_IS;
+    return size == problem->peaked         ? LATE
+           : size == problem->peaked_early ? EARLY
+           : size == problem->listed + 2   ? LONE
+                                           : AS_IT_IS;
 }
 
 void peaks_put(const struct learn_problem *problem, unsigned size, unsigned buffer, void *data,

@@ -12,8 +12,8 @@
 
 #include "learn/lesson.h"
 
-/* How long that is of which a largest value is taken, in one of the problem's sizes; 0 if none is,
- * or no exponential. */
+/* How long that is of which a largest value is taken, in one of the problem's sizes; 0 if none is.
+ */
 size_t peaks_length(const struct learn_problem *problem, unsigned size);
 
 /* Changes a buffer's values, if they are drawn ones that a largest value is taken of. */
