@@ -141,7 +141,7 @@ size_t peaks_length(const struct learn_problem *problem, unsigned size)
  */
 #define LOW_SCORE 67108864.0
 #define LONE_SCORE 2048.0
-#define TAIL_SCORE 128.0
+#define TAIL_SCORE 96.0
 /* LONE in a part of the row: LATE in the last eighth, where a TAIL begins too; EARLY in the first.
  */
 enum kind { AS_IT_IS, LOW, LONE, LAST, LATE, EARLY, TAIL };
@@ -175,11 +175,14 @@ static void put_row(enum zoo_type type, enum kind kind, double factor, uint64_t 
         }
     else if (kind != TAIL && kind != AS_IT_IS)
         zoo_put(type, data, first + place_of(kind, random, length), lift(factor, LONE_SCORE));
-    else if (kind == TAIL) /* quarters of quarters: no outlier of the beginning reaches the end */
-        for (size_t i = 0, from = place_of(TAIL, random, length); i < length; i++)
-            zoo_put(type, data, first + i,
-                    zoo_get(type, data, first + i) / 4 +
-                        (i < from ? 0 : lift(factor, TAIL_SCORE + 4 * fabs(factor))));
+    else if (kind == TAIL) { /* sixteenths within 1: exact times the factor, and no outlier of the
+                              beginning reaches the end */
+        double up = copysign(ceil(TAIL_SCORE / fabs(factor)) + 2, factor);
+        for (size_t i = 0, from = place_of(TAIL, random, length); i < length; i++) {
+            double value = nearbyint(zoo_get(type, data, first + i) * 2) / 16;
+            zoo_put(type, data, first + i, fmax(-1, fmin(1, value)) + (i < from ? 0 : up));
+        }
+    }
 }
 
 /* Lines that are multiplied by others and summed, as keys by queries. Two of them become a single

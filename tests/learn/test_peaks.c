@@ -66,8 +66,8 @@ static void try_exercise(const struct learn_exercise *exercise)
             fail_msg("%s: a largest value is %s", exercise->key, needs ? "not found" : "found");
         if (needs && (!problem.peaked || !problem.peaked_early))
             fail_msg("%s: there are no sizes with peaks", exercise->key);
-        if (needs && !is_changed(&problem, problem.peaked, 1))
-            fail_msg("%s: %s has no peak", exercise->key, problem.size[problem.peaked]);
+        if (needs && !is_changed(&problem, problem.peaked_early, 1))
+            fail_msg("%s: %s has no peak", exercise->key, problem.size[problem.peaked_early]);
         if (needs && !problem.is_exact) /* costs are compared there */
             assert_false(is_changed(&problem, problem.measured, 1) ||
                          is_changed(&problem, problem.listed, 1));
