@@ -231,11 +231,11 @@ class Gate:
         sent = [each.ravel().astype(array.dtype) for each in self.downloads]
         ways = [*sent, self.numpy.concatenate(sent)] if sent else []
         return array.size <= self.MOST_CONSTANTS or any(
-            self.numpy.array_equal(array.ravel(), each) for each in ways)
+            self.is_same(array.ravel(), each) for each in ways)
 
     def was_given(self, array):
         """Is it an input as it was: a result of no steps at all?"""
-        return any(array.size == original.size and self.numpy.array_equal(array.ravel(), original.ravel())
+        return any(array.size == original.size and self.is_same(array.ravel(), original.ravel())
                    for _, original in self.inputs[:self.given])
 
     def look_at(self, array):
@@ -246,8 +246,12 @@ class Gate:
 
     def is_from(self, array, given, original):
         if self.numpy.shares_memory(array, given):  # turned round, it is a result
-            return all(step >= 0 for step in array.strides) and self.numpy.array_equal(given, original)
-        return array.size == original.size and self.numpy.array_equal(array.ravel(), original.ravel())
+            return all(step >= 0 for step in array.strides) and self.is_same(given, original)
+        return array.size == original.size and self.is_same(array.ravel(), original.ravel())
+
+    def is_same(self, a, b):
+        """Inputs have NaN among their numbers, which is not equal to itself."""
+        return self.numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f")
 
 
 def read_inputs(size, numpy):

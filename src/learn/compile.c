@@ -123,6 +123,7 @@ static const struct stub {
     {"cuda_runtime.h", IN_CUDA, ""},
     {"cuda_runtime_api.h", IN_CUDA, ""},
     {"device_launch_parameters.h", IN_CUDA, ""},
+    {"cooperative_groups/reduce.h", IN_CUDA, "#include <cooperative_groups.h>\n"},
     {"stdio.h", IN_ALL,
      "#if !defined(__CUDA__) && !defined(__CUDACC__)\n#define printf __builtin_printf\n#endif\n"
      "#ifndef NULL\n#define NULL 0\n#endif\n"},
@@ -164,7 +165,9 @@ static const struct stub {
 
 static bool write_stubs(struct lk_arena *arena, const char *folder, unsigned where, char **message)
 {
-    bool fine = host_make_folder(lk_arena_printf(arena, "%s/c", folder), message);
+    bool fine =
+        host_make_folder(lk_arena_printf(arena, "%s/c", folder), message) &&
+        host_make_folder(lk_arena_printf(arena, "%s/c/cooperative_groups", folder), message);
     for (size_t i = 0; i < sizeof stubs / sizeof *stubs && fine; i++)
         if (stubs[i].where & where)
             fine = host_write_file(lk_arena_printf(arena, "%s/c/%s", folder, stubs[i].name),

@@ -8,6 +8,7 @@
  */
 #include "learn/draw.h"
 
+#include "learn/peaks.h"
 #include "learn/reader.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ struct range {
     bool is_choice; /* one of the listed values, because they have no common step */
 };
 
+#define FAR_PART 8.0
 enum { MOST_TURNS = 16 }; /* draws that may be in vain, because they are there already */
 
 struct draw {
@@ -104,6 +106,21 @@ static double draw_value(struct draw *draw, unsigned parameter, unsigned turn)
     uint64_t first = turn % 2 ? steps / 4 : 0, count = turn % 2 ? steps - first : (steps + 1) / 2;
     double value = range->least + range->step * (double)(first + next(draw) % count);
     return value == 0 && range->least < 0 ? range->most : value; /* 0 would hide a factor */
+}
+
+/* Of a range that a lesson gives for far sizes: an extent comes from its last eighth, so that
+ * whatever ends before does not last; what is no larger than in the listed sizes may be anything.
+ */
+static double draw_far_value(struct draw *draw, unsigned parameter)
+{
+    struct range *range = &draw->range[parameter];
+    double least = range->least;
+    if (range->most > listed_range(draw->problem, parameter).most)
+        range->least +=
+            range->step * floor((range->most - range->least) / range->step * (1 - 1 / FAR_PART));
+    double value = draw_value(draw, parameter, 1);
+    range->least = least;
+    return value;
 }
 
 static double largest_work(const struct draw *draw)
@@ -356,16 +373,16 @@ static double far_work(const struct draw *draw)
                                   : 2 * largest_work(draw);
 }
 
-/* 2 to 16 times the largest listed value, all powers as likely; less where that is too much work
- * with all other parameters at their least. turn 1: others are large too, and the work is the most
- * that is affordable, so that an index of 16 bits does not last. */
+/* 8 to 16 times the largest listed value; less where that is too much work with all other
+ * parameters at their least. turn 1: others are large too, and the work is the most that is
+ * affordable, so that an index of 16 bits does not last. */
 static void add_far(struct draw *draw, unsigned extent, unsigned turn, uint64_t seed)
 {
     const struct range *range = &draw->range[extent];
     double value[EXPRESSION_VARIABLES] = {0}, most = far_work(draw);
     for (unsigned i = 0; i < draw->count; i++)
         value[i] = draw_value(draw, i, turn);
-    double factor = exp2(1 + 3 * (double)(next(draw) % 1000) / 1000);
+    double factor = exp2(3 + (double)(next(draw) % 1000) / 1000);
     value[extent] = range->step * floor(range->most * factor / range->step) +
                     range->step * (double)(next(draw) % 7);
     reduce(draw, value, extent, most);
@@ -381,20 +398,26 @@ static void add_far(struct draw *draw, unsigned extent, unsigned turn, uint64_t 
 
 /* A lesson with ranges of its own gives those of far sizes too, since parameters depend on each
  * other there or have a largest value: one size for each line of "far". */
+static bool add_far_line(struct draw *draw, size_t line, uint64_t seed, char **message)
+{
+    double value[EXPRESSION_VARIABLES] = {0};
+    if (!take_ranges(draw, draw->problem->far, line, message))
+        return false;
+    for (unsigned i = 0; i < draw->count; i++)
+        value[i] = draw_far_value(draw, i);
+    add(draw, value, seed);
+    return true;
+}
+
 static bool add_far_sizes(struct draw *draw, uint64_t seed, char **message)
 {
     struct learn_problem *problem = draw->problem;
     unsigned extent[EXPRESSION_VARIABLES];
     problem->first_far = problem->size_count;
     if (problem->far) {
-        for (size_t line = 0; line < json_array_size(problem->far) && line < LEARN_FAR; line++) {
-            double value[EXPRESSION_VARIABLES] = {0};
-            if (!take_ranges(draw, problem->far, line, message))
+        for (size_t line = 0; line < json_array_size(problem->far) && line < LEARN_FAR; line++)
+            if (!add_far_line(draw, line, seed + line, message))
                 return false;
-            for (unsigned i = 0; i < draw->count; i++)
-                value[i] = draw_value(draw, i, 1);
-            add(draw, value, seed + line);
-        }
         return true;
     }
     if (problem->hidden)
@@ -402,6 +425,48 @@ static bool add_far_sizes(struct draw *draw, uint64_t seed, char **message)
     unsigned count = find_extents(draw, extent);
     for (unsigned i = 0; i < count && i < LEARN_FAR; i++)
         add_far(draw, extent[i], i == 0, seed + i);
+    return true;
+}
+
+/* Like a far size that is there, and a little smaller, so that it is another one. */
+static bool add_like(struct draw *draw, unsigned from, uint64_t seed, char **message)
+{
+    struct learn_problem *problem = draw->problem;
+    unsigned end = problem->size_count;
+    for (unsigned turn = 0; turn < MOST_TURNS && problem->size_count == end; turn++) {
+        double value[EXPRESSION_VARIABLES];
+        memcpy(value, problem->value[from], sizeof value);
+        for (unsigned i = 0; i < draw->count; i++)
+            if (value[i] > draw->range[i].most)
+                value[i] -= draw->range[i].step * (double)(turn + 1);
+        if (!problem->far)
+            add(draw, value, seed);
+        else if (!add_far_line(draw, from - problem->first_far, seed, message))
+            return false;
+    }
+    return true;
+}
+
+/* Where a largest value is taken, the far size with the most numbers to take it of comes twice
+ * more, with peaks: peaks.h. */
+static bool add_peaked(struct draw *draw, uint64_t seed, char **message)
+{
+    struct learn_problem *problem = draw->problem;
+    unsigned end = problem->size_count, from = end;
+    size_t longest = 0;
+    for (unsigned i = problem->first_far; i < end; i++) {
+        size_t length = peaks_length(problem, i);
+        from = length > longest ? i : from;
+        longest = length > longest ? length : longest;
+    }
+    if (from == end)
+        return true;
+    if (!add_like(draw, from, seed, message))
+        return false;
+    problem->peaked = problem->size_count > end ? end++ : 0;
+    if (!add_like(draw, from, seed + 1, message))
+        return false;
+    problem->peaked_early = problem->size_count > end ? end : 0;
     return true;
 }
 
@@ -414,6 +479,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double in
                         .instructions = instructions};
     draw.count = problem->names.variable_count;
     problem->size_count = problem->first_far = problem->listed;
+    problem->peaked = problem->peaked_early = 0;
     seed += LESSON_LISTED_SEED; /* never the values of the listed sizes */
     problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
     if (problem->hidden && json_array_size(problem->hidden) == 0)
@@ -437,5 +503,6 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double in
             go_between(&draw, value);
         add(&draw, value, seed + 2 + turn);
     }
-    return add_far_sizes(&draw, seed + 2 + MOST_TURNS, message);
+    seed += 2 + MOST_TURNS;
+    return add_far_sizes(&draw, seed, message) && add_peaked(&draw, seed + LEARN_FAR, message);
 }

@@ -4,22 +4,12 @@
 #include "learn/expression.h"
 
 #include "base/buf.h"
+#include "learn/expression_tree.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum kind { NUMBER, VARIABLE, ELEMENT, CALL, SUM, HIGHEST, BINARY, NOT, NEGATE, CHOOSE };
-
-struct expression {
-    enum kind kind;
-    int op;         /* BINARY: a token; CALL: a row of functions */
-    double number;  /* NUMBER */
-    unsigned which; /* VARIABLE, ELEMENT, SUM, HIGHEST: index of the name */
-    unsigned count; /* of parts */
-    struct expression *part[EXPRESSION_RANK];
-};
 
 /* Functions -------------------------------------------------------------------------------------*/
 
@@ -106,8 +96,6 @@ static const struct {
 
 /* Tokens ----------------------------------------------------------------------------------------*/
 
-/* Operators of two characters have codes above those of characters. */
-enum token { END = 0, NAME = 256, LITERAL, LE, GE, EQ, NE, AND, OR };
 enum { DEPTH = 64 };
 
 struct parser {
@@ -198,8 +186,8 @@ static void expect(struct parser *parser, int token, const char *message)
 
 static struct expression *parse_choice(struct parser *parser);
 
-static struct expression *make(struct parser *parser, enum kind kind, struct expression *a,
-                               struct expression *b, struct expression *c)
+static struct expression *make(struct parser *parser, enum expression_kind kind,
+                               struct expression *a, struct expression *b, struct expression *c)
 {
     struct expression *made = lk_arena_alloc(parser->arena, sizeof *made);
     made->kind = kind;
@@ -218,7 +206,7 @@ static int find(const char *const *names, unsigned count, const char *name)
 }
 
 /* sum(p, count, term) and highest(p, count, term): p is a variable of the term alone. */
-static struct expression *parse_over(struct parser *parser, enum kind kind)
+static struct expression *parse_over(struct parser *parser, enum expression_kind kind)
 {
     struct expression *made = make(parser, kind, NULL, NULL, NULL);
     next(parser);
@@ -307,7 +295,7 @@ static struct expression *parse_primary(struct parser *parser)
     } else if (parser->token == NAME) {
         made = parse_name(parser);
     } else if (parser->token == '-' || parser->token == '!') {
-        enum kind kind = parser->token == '-' ? NEGATE : NOT;
+        enum expression_kind kind = parser->token == '-' ? NEGATE : NOT;
         next(parser);
         made = make(parser, kind, parse_primary(parser), NULL, NULL);
     } else if (parser->token == '(') {

@@ -20,13 +20,13 @@ enum {
     LEARN_HINTS = 3,
     LEARN_CONSTANTS = 6
 };
-/* Sizes that a lesson lists, those that are drawn for a check, those far beyond, and with the large
- * one all. */
+/* Sizes that a lesson lists, those that are drawn for a check, those far beyond, two of these with
+ * peaks, and with the large one all. */
 enum {
     LEARN_SIZES = 16,
     LEARN_DRAWN = 3,
     LEARN_FAR = 3,
-    LEARN_ALL_SIZES = LEARN_SIZES + LEARN_DRAWN + LEARN_FAR + 1
+    LEARN_ALL_SIZES = LEARN_SIZES + LEARN_DRAWN + LEARN_FAR + 3
 };
 extern const char *const learn_hint_names[LEARN_HINTS]; /* concept, line, diff */
 
@@ -47,6 +47,8 @@ struct learn_buffer {
     enum zoo_role role;
     enum zoo_type type;
     double times; /* its values, if they are floats, are so many times the usual ones */
+    double mean;  /* most rows of drawn sizes lie so far above 0, or below */
+    double ties;  /* the largest code: some rows lie on codes and half-way between; 0: none do */
     bool is_fine; /* values of drawn sizes are no whole quarters */
     unsigned rank;
     struct expression *extent[EXPRESSION_RANK];
@@ -61,6 +63,7 @@ struct learn_problem {
     unsigned size_count, measured;     /* the size whose counters are checked */
     unsigned listed;    /* the lesson's own; those after them are drawn for each check: draw.c */
     unsigned first_far; /* from here on they are far beyond what is listed */
+    unsigned peaked, peaked_early; /* far sizes with peaks: peaks.h; 0: none */
     uint64_t
         seed[LEARN_ALL_SIZES]; /* of their values; LESSON_LISTED_SEED: as the lesson has them */
     json_t *hidden;            /* ranges to draw sizes from; NULL: from what is listed */
@@ -77,7 +80,9 @@ struct learn_problem {
     /* Arrays of the reference alone, behind the buffers in .buffer, each with a rule of its own. */
     struct expression_rule step[LEARN_RULES];
     unsigned step_count;
-    bool is_exact;    /* sums and products alone: right results are the same in every order */
+    bool is_exact; /* sums and products alone: right results are the same in every order */
+    bool has_exponentials;
+    bool is_copy;     /* results are elements as they are, to the last bit */
     bool has_sums;    /* more terms than the eye can count: rounding adds up */
     bool is_plain;    /* each sum is of numbers or of products of two, and stands alone */
     double tolerance; /* of |expected|, or of floor if that is more */

@@ -1,6 +1,7 @@
 /*
  * lesson_problem.c: the problem of an exercise: a family's, or buffers with a reference of its own.
  */
+#include "learn/expression_tree.h"
 #include "learn/reader.h"
 
 #include <math.h>
@@ -156,7 +157,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     static const char *const roles[] = {
         [ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
     struct learn_buffer *buffer = &problem->buffer[problem->buffer_count];
-    if (!reader_keys(reader, object, "name type role shape times fine"))
+    if (!reader_keys(reader, object, "name type role shape times mean ties fine"))
         return false;
     buffer->name = reader_text(reader, object, "name", true);
     const char *type = reader_text(reader, object, "type", true);
@@ -175,6 +176,8 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     buffer->role = (enum zoo_role)index;
     json_t *times = json_object_get(object, "times");
     buffer->times = times ? json_number_value(times) : 1;
+    buffer->mean = json_number_value(json_object_get(object, "mean"));
+    buffer->ties = json_number_value(json_object_get(object, "ties"));
     buffer->is_fine = json_is_true(json_object_get(object, "fine"));
     if (!(buffer->times > 0))
         return reader_fail(reader, "buffers", "%s: times must be a number above 0", buffer->name);
@@ -236,6 +239,7 @@ static bool is_plain_sum(const char *rule)
 static void judge_rule(struct learn_problem *problem, const char *rule)
 {
     problem->is_exact &= is_exact(rule);
+    problem->has_exponentials |= strstr(rule, "exp(") != NULL;
     if (strstr(rule, "sum(")) {
         problem->is_plain = is_plain_sum(rule) && (problem->is_plain || !problem->has_sums);
         problem->has_sums = true;
@@ -281,6 +285,13 @@ static bool read_steps(struct lesson_reader *reader, json_t *object, struct lear
     return true;
 }
 
+/* Elements, or a choice between them: what a NaN, an infinity or -0 has to come out of as it is. */
+static bool is_copy(const struct expression *tree)
+{
+    return tree->kind == ELEMENT ||
+           (tree->kind == CHOOSE && is_copy(tree->part[1]) && is_copy(tree->part[2]));
+}
+
 /* Every output needs a rule, and only outputs have one. */
 static bool check_rules(struct lesson_reader *reader, const struct learn_problem *problem)
 {
@@ -300,6 +311,7 @@ static bool read_rules(struct lesson_reader *reader, json_t *object, struct lear
 {
     json_t *list = reader_array(reader, object, "reference", true), *each;
     size_t i;
+    problem->is_copy = problem->step_count == 0;
     if (!list || json_array_size(list) > LEARN_RULES)
         return reader_fail(reader, "reference", "must be at most %d rules", LEARN_RULES);
     json_array_foreach(list, i, each)
@@ -315,6 +327,7 @@ static bool read_rules(struct lesson_reader *reader, json_t *object, struct lear
             free(message);
             return false;
         }
+        problem->is_copy &= is_copy(problem->rule[problem->rule_count - 1].value);
     }
     return check_rules(reader, problem);
 }

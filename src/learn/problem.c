@@ -4,6 +4,7 @@
 #include "learn/problem.h"
 
 #include "learn/compile.h"
+#include "learn/peaks.h"
 #include "learn/problem_parts.h"
 #include "learn/values.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ELEMENTS ((size_t)1 << 26)
+#define MOST_ELEMENTS ((size_t)1 << 27)
 
 /* Data ------------------------------------------------------------------------------------------*/
 
@@ -134,7 +135,8 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
         for (size_t i = 0; i < expected->count && !state.error; i++) {
             double value = problem_evaluate(rule, problem->buffer[rule->array].rank, &state, i);
             expected->value[i] = value;
-            expected->bound[i] = problem->tolerance * fmax(problem->floor, fabs(value));
+            expected->bound[i] =
+                problem->is_copy ? 0 : problem->tolerance * fmax(problem->floor, fabs(value));
         }
     }
     free_state(problem, &state);
@@ -184,6 +186,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             longest = extent[j] > longest ? extent[j] : longest;
         values_fill(&problem->buffer[i], problem->seed[size], i, values_change(problem, size, i),
                     rank > 1 ? extent[rank - 1] : VALUES_RUN, longest, instance->host[i], count);
+        peaks_put(problem, size, i, instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;
@@ -353,6 +356,14 @@ bool problem_agrees(double value, double expected, double bound)
     return fabs(value - expected) <= bound;
 }
 
+/* A copy of -0 is -0. */
+static bool agrees(const struct learn_problem *problem, double value,
+                   const struct zoo_expected *expected, size_t at)
+{
+    return problem_agrees(value, expected->value[at], expected->bound[at]) &&
+           !(problem->is_copy && value == 0 && signbit(value) != signbit(expected->value[at]));
+}
+
 /* What went into an element of the lesson's own problem: "(a[3] = 0.25, b[3] = 2)". */
 static void print_inputs(const struct learn_problem *problem, unsigned size,
                          const struct zoo_instance *instance, unsigned output, size_t at,
@@ -389,9 +400,7 @@ static bool verify_output(const struct learn_problem *problem, unsigned size,
     size_t wrong = 0, first = 0, extent[EXPRESSION_RANK] = {0}, count;
     char *message = NULL;
     for (size_t i = 0; i < expected->count; i++)
-        if (!problem_agrees(zoo_get(buffer->type, data, i), expected->value[i],
-                            expected->bound[i]) &&
-            wrong++ == 0)
+        if (!agrees(problem, zoo_get(buffer->type, data, i), expected, i) && wrong++ == 0)
             first = i;
     if (!wrong)
         return true;

@@ -5,6 +5,7 @@
 
 #include "learn/problem.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
@@ -38,7 +39,13 @@ static double quarters(uint64_t seed, unsigned stream, size_t rare, size_t i)
  * DEEP, DEEP_FEW: numbers that use all 24 bits of an f32, in the second drawn size, so that nothing
  * may be cut to 16 or 20 of them. Copies and element by element: all numbers. Plain sums: a few of
  * one input, zeros between them and all else in quarters; with more terms, or long ones, the order
- * of additions would show. */
+ * of additions would show.
+ *
+ * SPECIAL: those of copies, with NaN, infinities, -0 and the smallest and largest numbers among
+ * them.
+ *
+ * SKEWED: whole numbers, many of which are alike in some stretches, so that a count of them is
+ * high. */
 #define ROUGH_TOLERANCE 2e-6
 
 static unsigned loud_bits(enum zoo_type type)
@@ -59,9 +66,15 @@ static enum values_change deep(const struct learn_problem *problem, unsigned siz
     }
     if (problem->buffer[buffer].type != ZOO_F32)
         return UNCHANGED;
-    return !problem->has_sums                       ? DEEP
+    return problem->is_copy                         ? SPECIAL
+           : !problem->has_sums                     ? DEEP
            : before == problem->seed[size] % inputs ? DEEP_FEW
                                                     : UNCHANGED;
+}
+
+static bool is_whole(enum zoo_type type)
+{
+    return type == ZOO_U32 || type == ZOO_I32;
 }
 
 enum values_change values_change(const struct learn_problem *problem, unsigned size,
@@ -70,6 +83,8 @@ enum values_change values_change(const struct learn_problem *problem, unsigned s
     unsigned inputs = 0, before = 0;
     if (problem->seed[size] == LESSON_LISTED_SEED || problem->buffer[buffer].role == ZOO_OUT)
         return UNCHANGED;
+    if (is_whole(problem->buffer[buffer].type))
+        return size > problem->listed ? SKEWED : UNCHANGED;
     if (!problem->is_exact)
         return (problem->tolerance > ROUGH_TOLERANCE || problem->buffer[buffer].is_fine) &&
                        problem->buffer[buffer].type == ZOO_F32
@@ -122,14 +137,59 @@ static double changed(enum values_change how, enum zoo_type type, uint64_t seed,
     return (random % 8 ? quarters : random / 8 % 2 ? -value : value) * power;
 }
 
+/* Three rows of four lie above or below 0 by the buffer's mean, and spread evenly: how far a
+ * rounded mean may be off is then known. Rows that are very short or long would show the rounding
+ * of a right sum. */
+enum { SHORT_ROW = 16, LONG_ROW = 128 };
+static void put_mean(const struct learn_buffer *buffer, enum values_change how, uint64_t seed,
+                     unsigned stream, size_t row, size_t i, double *value)
+{
+    uint64_t random = zoo_random(seed ^ 0x10c, stream, i / row) % 4;
+    if (how != FINE || buffer->mean == 0 || row < SHORT_ROW || row > LONG_ROW || random == 0)
+        return;
+    double spread = (double)(zoo_random(seed, stream, i) % 65536) / 16384 - 2;
+    *value = (random == 1 ? -buffer->mean : buffer->mean) + spread;
+}
+
+/* A quarter of the rows: the largest code times a power of two, anywhere, and numbers that lie on
+ * codes of that scale, half-way between two, or at another quarter. */
+enum { TIES_ROWS = 4, BYTE_CODES = 100 };
+static void put_ties(const struct learn_buffer *buffer, enum values_change how, uint64_t seed,
+                     unsigned stream, size_t row, size_t i, double *value)
+{
+    uint64_t of_row = zoo_random(seed ^ 0x10b, stream, i / row);
+    if (how != FINE || buffer->ties == 0 || of_row % TIES_ROWS != 0)
+        return;
+    unsigned grids = buffer->ties < BYTE_CODES ? 2 : 6; /* a code of many steps has wide ones too */
+    double unit = exp2((double)(of_row / 16 % 8) - 4),
+           grid = exp2((double)(of_row / 128 % grids)) / 4;
+    double steps = 2 * floor(buffer->ties / grid) + 1;
+    double at = floor((double)(zoo_random(seed, stream, i) % (1 << 20)) / (1 << 20) * steps);
+    bool is_largest = i % row == of_row / 1024 % row;
+    *value = (is_largest ? buffer->ties : (at - floor(steps / 2)) * grid) * unit;
+}
+
+/* What a copy keeps to the last bit. */
+static double special(uint64_t random)
+{
+    static const double numbers[] = {NAN,   INFINITY, -INFINITY,    -0.0,
+                                     1e-42, -1e-40,   3.4028234e38, 1e-37};
+    return numbers[random % (sizeof numbers / sizeof *numbers)];
+}
+
 /* A whole number. Bytes of drawn sizes are all of them, since packed codes use every bit; others
- * are from 0 to 63, or from -32 to 31. */
-static double whole(enum zoo_type type, uint64_t seed, unsigned stream, size_t i)
+ * are from 0 to 63, or from -32 to 31. SKEWED: see above. */
+enum { ALIKE = 1024 };
+static double whole(enum zoo_type type, enum values_change how, uint64_t seed, unsigned stream,
+                    size_t i)
 {
     bool is_byte = type == ZOO_U8 || type == ZOO_S8,
          is_unsigned = type == ZOO_U32 || type == ZOO_U8;
     unsigned values = is_byte && seed != LESSON_LISTED_SEED ? 256 : 64;
-    double value = (double)(zoo_random(seed, stream, i) % values);
+    uint64_t random = zoo_random(seed, stream, i);
+    if (how == SKEWED && random >> 32 & 7 && zoo_random(~seed, stream, i / ALIKE) % 4 == 0)
+        random = i / ALIKE;
+    double value = (double)(random % values);
     return is_unsigned ? value : value - (double)values / 2;
 }
 
@@ -142,14 +202,22 @@ void values_fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stre
     size_t rare =
         row / 2 > RARE ? row / 2 : RARE; /* in a long row a few, which may be at its end */
     for (size_t i = 0; i < count; i++) {
-        if (how == DEEP || how == DEEP_FEW) {
+        if (how == SPECIAL && zoo_random(seed ^ 0x115, stream, i) % 8 == 0) {
+            zoo_put(type, data, i, special(zoo_random(seed ^ 0x116, stream, i)));
+            continue;
+        }
+        if (how == DEEP || how == DEEP_FEW || how == SPECIAL) {
             zoo_put(type, data, i, deep_number(how, seed, stream, longest, i) / 4 * buffer->times);
             continue;
         }
-        double value = is_float ? quarters(seed, stream, rare, i) : whole(type, seed, stream, i);
+        double value =
+            is_float ? quarters(seed, stream, rare, i) : whole(type, how, seed, stream, i);
         if (is_float && how != UNCHANGED)
             value = changed(how, type, seed, stream, row, i, value);
-        zoo_put(type, data, i, (is_float ? value / 4 : value) * buffer->times);
+        value = (is_float ? value / 4 : value) * buffer->times;
+        put_ties(buffer, how, seed, stream, row, i, &value);
+        put_mean(buffer, how, seed, stream, row, i, &value);
+        zoo_put(type, data, i, value);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "learn/lesson.h"
 
 /* What is done to quarters: see values.c. */
-enum values_change { UNCHANGED, FINE, LOW, LOUD_DOWN, LOUD_UP, DEEP, DEEP_FEW };
+enum values_change { UNCHANGED, FINE, LOW, LOUD_DOWN, LOUD_UP, DEEP, DEEP_FEW, SPECIAL, SKEWED };
 
 enum values_change values_change(const struct learn_problem *problem, unsigned size,
                                  unsigned buffer);

@@ -235,6 +235,9 @@ def phone(browser):
         if path.startswith("/lesson"):
             browser.lesson_ready()
         fits(browser, path)
+        same(browser.script("""return [...document.querySelectorAll('#text .scroll')].filter((table) =>
+            table.scrollWidth > table.clientWidth + 1).map((table) => table.textContent.slice(0, 60))"""),
+             [], f"{path}: tables that scroll sideways")
         same(browser.script("return scrollY"), 0, f"{path}: where it opens")
         same(browser.script("return document.querySelector(document.querySelector('.skip')"
                             "?.hash ?? 'body') !== null"), True, f"{path}: where 'skip' leads")

@@ -4,7 +4,7 @@ import { readList } from "../numbers/list.js";
 import { angle, leftToRight, length, pairwise, terms } from "../numbers/sums.js";
 import { allDigits, problem, row, table, value, widthOf } from "./parts.js";
 
-const MOST = 32, REACH = 5; /* the plane shows -5..5 */
+const MOST = 32, REACH = 5; /* the plane shows -5..5, or so many steps */
 const EXAMPLES = [
     ["two arrows", "3, 1", "1, 4"],
     ["a right angle", "4, 2", "-1, 2"],
@@ -12,13 +12,20 @@ const EXAMPLES = [
     ["order matters", "16777216, 1, 1, 1, 1, 1, 1, 1", "1, 1, 1, 1, 1, 1, 1, 1"],
 ];
 
+/* What a square of the plane stands for: 1, or 2, 5, 10, 20 .. where an arrow would leave it. */
+function stepOf(...vectors) {
+    const longest = Math.max(...vectors.flat().map(Math.abs)) / REACH;
+    const power = longest > 1 ? 10 ** Math.floor(Math.log10(longest)) : 1;
+    return [1, 2, 5, 10, 20].map((each) => each * power).find((each) => each >= longest) ?? longest;
+}
+
 /* An arrow's tip follows the pointer, in quarters; the listeners are on the window because the
  * picture is redrawn at each move. */
-function drag(view, figure, name) {
+function drag(view, figure, name, step) {
     const move = (event) => {
         const place = figure.querySelector(".dot-plane").getBoundingClientRect();
         const at = (from, size, where) => ((where - from) / size * 2 - 1) * (REACH + 0.5);
-        const quarter = (x) => Math.max(-REACH, Math.min(REACH, Math.round(x * 4) / 4));
+        const quarter = (x) => Math.max(-REACH, Math.min(REACH, Math.round(x * 4) / 4)) * step;
         view.set({ [name]: `${quarter(at(place.left, place.width, event.clientX))}, ` +
             `${quarter(-at(place.top, place.height, event.clientY))}` });
     };
@@ -32,26 +39,28 @@ function drag(view, figure, name) {
     window.addEventListener("pointercancel", end);
 }
 
-function moveByKey(view, name, [x, y], event) {
+function moveByKey(view, name, [x, y], size, event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const step = steps[event.key];
     if (!step)
         return;
     event.preventDefault();
-    const near = (at) => Math.max(-REACH, Math.min(REACH, at));
-    view.set({ [name]: `${near(x + step[0] / 4)}, ${near(y + step[1] / 4)}` });
+    const near = (at) => Math.max(-REACH * size, Math.min(REACH * size, at));
+    view.set({ [name]: `${near(x + step[0] / 4 * size)}, ${near(y + step[1] / 4 * size)}` });
 }
 
-function arrow(view, figure, name, vector, unit, centre, index) {
-    const x = centre + vector[0] * unit, y = centre - vector[1] * unit;
+function arrow(view, figure, name, vector, step, unit, centre, index) {
+    const x = centre + vector[0] / step * unit, y = centre - vector[1] / step * unit;
+    const isRight = x > 2 * centre - 24; /* the name stays in the picture */
     const tip = svg("circle", { cx: x, cy: y, r: 9, class: `dot-tip ${colour(index)}`, tabindex: 0,
         role: "slider", "data-key": `tip-${name}`,
         "aria-label": `tip of ${name}; arrow keys move it`,
         "aria-valuenow": vector[0], "aria-valuetext": `${vector[0]}, ${vector[1]}`,
-        onpointerdown: (event) => { event.preventDefault(); drag(view, figure, name); },
-        onkeydown: (event) => moveByKey(view, name, vector, event) });
+        onpointerdown: (event) => { event.preventDefault(); drag(view, figure, name, step); },
+        onkeydown: (event) => moveByKey(view, name, vector, step, event) });
     const shaft = { x1: centre, y1: centre, x2: x, y2: y, class: `dot-arrow dot-${name}` };
-    return [svg("line", shaft), tip, text(x + 12, y - 8, name)];
+    return [svg("line", shaft), tip, text(isRight ? x - 12 : x + 12, y < 24 ? y + 18 : y - 8, name,
+        { "text-anchor": isRight ? "end" : "start" })];
 }
 
 /* The plane with both arrows, and the part of a that lies along b. */
@@ -62,32 +71,43 @@ function plane(view, figure, a, b) {
         return [svg("line", { x1: at, x2: at, y1: 0, y2: size, class: kind }),
             svg("line", { x1: 0, x2: size, y1: at, y2: at, class: kind })];
     });
-    const along = terms(a, b)[1].sum / (length(b) ** 2 || 1);
-    const foot = [centre + along * b[0] * unit, centre - along * b[1] * unit];
+    /* In steps, and b as long as its larger number, so that no square overflows. */
+    const step = stepOf(a, b), from = a.map((x) => x / step), long = Math.max(...b.map(Math.abs)) || 1;
+    const way = b.map((x) => x / long);
+    const along = terms(from, way)[1].sum / (length(way) ** 2 || 1);
+    const foot = [centre + along * way[0] * unit, centre - along * way[1] * unit];
     const picture = drawing(size, size, `arrows a (${a.join(", ")}) and b (${b.join(", ")})`,
         ...grid.flat(),
         svg("line", { x1: centre, y1: centre, x2: foot[0], y2: foot[1], class: "dot-along" }),
-        svg("line", { x1: centre + a[0] * unit, y1: centre - a[1] * unit, x2: foot[0], y2: foot[1],
+        svg("line", { x1: centre + from[0] * unit, y1: centre - from[1] * unit, x2: foot[0], y2: foot[1],
             class: "dot-drop" }),
-        ...arrow(view, figure, "a", a, unit, centre, 0),
-        ...arrow(view, figure, "b", b, unit, centre, 5));
+        step === 1 ? null : text(4, size - 6, `a square is ${value(step)}`, { class: "soft" }),
+        ...arrow(view, figure, "a", a, step, unit, centre, 0),
+        ...arrow(view, figure, "b", b, step, unit, centre, 5));
     picture.setAttribute("class", "dot-plane");
     picture.setAttribute("role", "group");
     picture.style.width = `${size}px`;
     return picture;
 }
 
+/* A number that fits beside its bar. */
+function short(x) {
+    return Math.abs(x) >= 1e9 ? x.toExponential(3).replace("e+", "e") : value(x);
+}
+
 /* Each product as a bar from the sum before it to the sum after it. */
 function waterfall(width, parts) {
     const high = 22, height = parts.length * high + 26;
     const sums = [0, ...parts.map((part) => part.sum)];
+    if (!sums.every(Number.isFinite))
+        return element("p", { class: "dot-note" }, "A sum is beyond the largest number of a double.");
     const least = Math.min(...sums), most = Math.max(...sums), room = width - 130;
     const x = (at) => 60 + (at - least) / (most - least || 1) * room;
     const bars = parts.map((part, i) => [
         box(Math.min(x(sums[i]), x(sums[i + 1])), i * high + 4,
             Math.max(1, Math.abs(x(sums[i + 1]) - x(sums[i]))), high - 8,
             { class: colour(part.product < 0 ? 5 : 2) }),
-        text(Math.max(x(sums[i]), x(sums[i + 1])) + 5, i * high + 16, value(part.sum)),
+        text(Math.max(x(sums[i]), x(sums[i + 1])) + 5, i * high + 16, short(part.sum)),
         text(4, i * high + 16, `term ${i}`, { class: "soft" })]);
     return drawing(width, height, "running sum, term by term", ...bars.flat(),
         svg("line", { x1: x(0), x2: x(0), y1: 0, y2: height - 20, class: "dot-axis" }),

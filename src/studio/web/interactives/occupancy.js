@@ -15,12 +15,12 @@ function gpuOf(id) {
     return gpus.find((gpu) => gpu.id === id);
 }
 
-/* What the run's kernel is: block, registers, shared, gpu; null if it has no profile. */
 /* Blocks take whole warps; the axis begins with one. */
 function warps(threads) {
     return Math.max(32, 32 * Math.ceil(threads / 32));
 }
 
+/* What the run's kernel is: block, registers, shared, gpu; null if it has no profile. */
 function kernelShape(run) {
     const kernel = kernelOf(run);
     const id = (run?.profile?.gpu ?? "").replace(/^sim:/, "");
@@ -43,6 +43,15 @@ function curves(gpu) {
         { key: "shared", words: "shared memory of a block", from: 0, to: gpu.shared_per_block_optin,
             step: 512, tick: bytes },
     ];
+}
+
+/* The GPU shown may have less than the one that the kernel ran on; its mark stays on the axis. */
+function within(curve, value) {
+    return Math.min(Math.max(value, curve.from), curve.to);
+}
+
+function isBeyond(gpu, kernel) {
+    return curves(gpu).some((curve) => kernel[curve.key] > curve.to);
 }
 
 function curvePath(curve, state, place) {
@@ -77,9 +86,11 @@ function chart(curve, state, kernel, width) {
         text(Math.min(Math.max(x, LEFT + 20), right - 20), HEIGHT - 2,
             curve.tick(state[curve.key]), { "text-anchor": "middle" }));
     if (kernel) {
-        const [kx, ky] = place(kernel[curve.key], occupancyOf({ ...kernel, gpu: state.gpu }).warps);
+        const [kx, ky] = place(within(curve, kernel[curve.key]),
+            occupancyOf({ ...kernel, gpu: state.gpu }).warps);
+        const beyond = kernel[curve.key] > curve.to ? ", more than this GPU has" : "";
         parts.push(svg("circle", { cx: kx, cy: ky, r: 8, class: "occupancy-kernel" },
-            svg("title", {}, `${kernel.name}: ${curve.tick(kernel[curve.key])}`)));
+            svg("title", {}, `${kernel.name}: ${curve.tick(kernel[curve.key])}${beyond}`)));
     }
     return drawing(width, HEIGHT, `warps of an SM over ${curve.words}`, ...parts);
 }
@@ -110,7 +121,9 @@ function draw(figure, view) {
             ...curves(gpu).map((curve) => chart(curve, state, kernel, each))),
         legend(["occupancy-set", "as set above"], ["occupancy-kernel", kernel
             ? `${kernel.name}: ${kernel.block} threads, ${kernel.registers} registers, ` +
-                `${bytes(kernel.shared)} of shared memory` : "no kernel has run"]),
+                `${bytes(kernel.shared)} of shared memory` +
+                (isBeyond(gpu, kernel) ? `; a block of it does not fit ${gpu.name}` : "")
+            : "no kernel has run"]),
         element("h2", {}, "Blocks of an SM by each limit"), limitBars(gpu, got, width));
     if (kernel)
         figure.append(element("button", { type: "button", "data-key": "kernel",

@@ -1,4 +1,4 @@
-# expect: wrong result for rows=40 cols=1 scale=3000: out
+# expect: wrong result for rows=40 cols=1 scale=[0-9]+: out
 """A constant is taken off, as large as the largest that there can be."""
 import triton
 import triton.language as tl

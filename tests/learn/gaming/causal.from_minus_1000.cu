@@ -1,0 +1,17 @@
+// expect: wrong result for
+// A constant in place of minus infinity.
+__global__ void causal(const float *s, float *p, int n)
+{
+    int i = blockIdx.x;
+    float largest = -1000.0f, sum = 0;
+    for (int j = threadIdx.x; j <= i; j += 32)
+        largest = fmaxf(largest, s[i * n + j]);
+    for (int step = 16; step > 0; step /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, step));
+    for (int j = threadIdx.x; j <= i; j += 32)
+        sum += expf(s[i * n + j] - largest);
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, step);
+    for (int j = threadIdx.x; j < n; j += 32)
+        p[i * n + j] = j <= i ? expf(s[i * n + j] - largest) / sum : 0;
+}

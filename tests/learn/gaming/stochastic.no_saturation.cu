@@ -1,0 +1,10 @@
+// expect: wrong result for 
+// Codes wrap around.
+__global__ void stochastic(const float *x, const unsigned *random, signed char *codes, float scale, int n)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) {
+        float y = floorf(x[i] / scale + random[i] / 64.0f);
+        codes[i] = (signed char)(int)y;
+    }
+}
