@@ -8,6 +8,7 @@
 #include "gpu/counters.h"
 #include "simt/watch.h"
 #include "watch/cache.h"
+#include "watch/count_blocks.h"
 #include "watch/units.h"
 
 #include <stdio.h>
@@ -57,9 +58,10 @@ struct counters {
     struct { /* sectors that bulk copies bring to shared memory */
         uint64_t self, multicast, cluster;
     } bulk;
-    uint64_t longest_warp;     /* instructions of the warp that ran most of them */
-    uint64_t busiest_requests; /* to global memory, of the warp that has most */
-    uint32_t *chunks;          /* those of touched that are in use */
+    uint64_t longest_warp;      /* instructions of the warp that ran most of them */
+    uint64_t busiest_requests;  /* to global memory, of the warp that has most */
+    struct count_blocks blocks; /* of a launch that is not followed in time */
+    uint32_t *chunks;           /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
     struct trace *trace;   /* NULL: none was asked for */
     struct replay *replay; /* NULL: none was asked for */

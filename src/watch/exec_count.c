@@ -524,6 +524,12 @@ static uint32_t follow(struct counters *counters, const struct watch_access *acc
     return 0;
 }
 
+/* Cycles that they have kept an SM's L1, or shared memory, busy for. */
+static uint64_t passes_of(const struct count_memory *memory, enum gpu_space space)
+{
+    return space == GPU_SPACE_SHARED ? memory->wavefronts : memory->l1_cycles;
+}
+
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
 {
     struct counters *counters = (struct counters *)watcher;
@@ -546,6 +552,8 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     if (is_played)
         unplayed =
             (struct replay_before){units_now(counters->units, access->w, 0), inst->memory[space]};
+    uint64_t *taken = &access->w->block->warps[access->w->index].passes;
+    uint64_t passes = passes_of(&inst->memory[space], space);
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
         if (access->block != access->w->block && access->what->kind != WATCH_BULK)
@@ -554,6 +562,7 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
             count_shared(&inst->memory[GPU_SPACE_SHARED], access);
+        *taken += passes_of(&inst->memory[space], space) - passes;
         if (is_followed)
             *latency += follow(counters, access, before, &inst->memory[space]);
         if (is_played)
@@ -566,6 +575,7 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
         count_local(counters, &inst->memory[GPU_SPACE_LOCAL], access);
     else if (access->space == PTX_SPACE_GLOBAL)
         count_global(counters, &inst->memory[GPU_SPACE_GLOBAL], access, false);
+    *taken += passes_of(&inst->memory[space], space) - passes;
     *latency = counters->latency > *latency ? counters->latency : *latency;
     if (is_followed)
         *latency += follow(counters, access, before, &inst->memory[space]);
