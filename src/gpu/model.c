@@ -126,14 +126,19 @@ static double load_cycles(const struct gpu_counters *c)
            larger(dram, 1 - pow(1 - dram, together)) * dram_cycles;
 }
 
+/* What of its loads' latency a warp does other work in. */
+static double hidden_part(const struct gpu_counters *c)
+{
+    return c->load_cycles ? (double)c->hidden_cycles / (double)c->load_cycles : 0;
+}
+
 /* From a warp's first to its last instruction, undisturbed, and what of it is waiting for loads. */
 static double warp_cycles(const struct gpu_counters *c, double warps, double *loads)
 {
-    double hidden = c->load_cycles ? (double)c->hidden_cycles / (double)c->load_cycles : 0;
     double others = (double)c->shared_phases * GPU_SHARED_CYCLES +
                     (double)c->barriers * BARRIER_CYCLES + (double)c->chain_cycles +
                     (double)c->issue_slots;
-    *loads = (double)c->load_phases * load_cycles(c) * (1 - hidden) / larger(warps, 1);
+    *loads = (double)c->load_phases * load_cycles(c) * (1 - hidden_part(c)) / larger(warps, 1);
     return WARP_CYCLES + *loads + others / larger(warps, 1);
 }
 
@@ -190,12 +195,13 @@ static double norm(const double *values, unsigned count, double power)
 }
 
 /* Parts that share nothing overlap, but not wholly: the time is a norm of theirs. It is nearer to
- * their sum where an SM has no second block at work while the first one meets at its barriers.
+ * their sum where an SM has no second block at work while the first one meets at its barriers, and
+ * waits there for what it loads: what is loaded while it computes is as good as a second block.
  * Instruction issue and the arithmetic units it feeds are one group, L1 and shared memory another.
  * beside: blocks at work on an SM. */
 static double overlap(const struct gpu_model *model, const struct gpu_counters *c, double beside)
 {
-    double second = beside < 2 ? beside - 1 : 1;
+    double second = larger(beside < 2 ? beside - 1 : 1, hidden_part(c));
     double power = c->barriers ? OVERLAP_ALONE + (OVERLAP - OVERLAP_ALONE) * second : OVERLAP;
     const double *parts = model->parts;
     double compute = 0;
