@@ -317,17 +317,21 @@ static void block_phases(struct phases *phases, const struct flow *flow, uint32_
     leader->load_phases_of_4 = of_4(phases->deepest.global - before.global, turns);
     leader->shared_phases_of_4 = of_4(phases->deepest.shared - before.shared, turns);
     leader->chain_of_4 = of_4(phases->deepest.cycles - before.cycles, turns);
+    unsigned slots_of_4 = 0;
     for (uint32_t i = first; i < end; i++) {
         struct watch_inst *what = &whats[places[i]];
         bool is_shared = what->space == PTX_SPACE_SHARED;
         bool is_merged = turns > 1 && is_counter(flow, first, end, i);
         what->alone = what->slots;
         what->slots_of_4 = what->path_of_4 = (uint16_t)(what->slots * (is_merged ? 1 : TURNS));
+        slots_of_4 += what->slots_of_4;
         what->quarters = quarters(is_shared ? leader->shared_phases_of_4 : leader->load_phases_of_4,
                                   is_shared ? leader->shared_phases : leader->load_phases);
     }
     leader->alone = later(leader->alone + leader->chain_of_4 / TURNS, 0);
-    leader->path_of_4 = later(leader->path_of_4 + leader->chain_of_4, 0);
+    /* What does not wait for the chain is done meanwhile. */
+    if (leader->chain_of_4 > slots_of_4)
+        leader->path_of_4 = later(leader->path_of_4 + leader->chain_of_4 - slots_of_4, 0);
 }
 
 /* Scoreboards ---------------------------------------------------------------------------------- */

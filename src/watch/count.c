@@ -70,6 +70,10 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     else
         cache_clear(&counters->l2);
     counters->l2.by_bursts = true;
+    uint64_t per_sm = (launch->block_count + gpu->sms - 1) / gpu->sms;
+    uint64_t beside = resident * gpu->sms;
+    counters->l1_crowd = (uint32_t)(per_sm < resident ? per_sm : resident);
+    counters->l2.crowd = (uint32_t)(launch->block_count < beside ? launch->block_count : beside);
     counters->fill_sectors = counters->partial_lines = 0;
     counters->units = units_open(launch, (unsigned)resident, false);
     simt_sample_begin(launch, counters->units != NULL);

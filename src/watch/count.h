@@ -42,7 +42,8 @@ struct counters {
     struct cache l2;
     uint64_t fill_sectors;          /* stores of a part of them met nothing of them in the L2, */
     uint64_t partial_lines;         /* and lines with such a store */
-    size_t l1_bytes;                /* what shared memory leaves of it in this launch */
+    size_t l1_bytes;                /* what shared memory leaves of it in this launch, */
+    uint32_t l1_crowd;              /* and blocks that use it side by side */
     struct cache *l1;               /* of the block that runs, */
     const struct simt_block *block; /* which is this */
     uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
