@@ -96,7 +96,7 @@ static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *
     if (counters->units &&
         (!counters->follows_replay || !begins || replay_has(counters->replay, block)))
         units_block(counters->units, block, begins);
-    if (counters->insts && !counters->units) {
+    if (counters->insts && count_has_blocks(counters)) {
         if (begins)
             count_blocks_begin(block);
         else
@@ -124,7 +124,7 @@ static void count_barrier(struct simt_watcher *watcher, struct simt_block *block
         return;
     if (counters->units && block->units)
         units_barrier(counters->units, block, id);
-    if (!counters->units)
+    if (count_has_blocks(counters))
         count_blocks_barrier(&counters->blocks, block, lanes);
     if (counters->replay && block->units)
         replay_barrier(counters->replay, counters->units, block, id);

@@ -70,6 +70,13 @@ struct counters {
     bool follows_replay;   /* it would not be, and its blocks are not, but for the replay */
 };
 
+/* Launches that are followed in time know when their blocks end; for a replay alone counters are as
+ * without it. */
+static inline bool count_has_blocks(const struct counters *counters)
+{
+    return !counters->units || counters->follows_replay;
+}
+
 enum { COUNT_CHUNK_BITS = 20 };
 
 /* Atomics to one piece of memory meet in one slice of the L2. */

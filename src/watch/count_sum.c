@@ -309,7 +309,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->chain_cycles /= 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->busiest_requests = counters->busiest_requests;
-    if (!polls && !counters->units)
+    if (!polls && count_has_blocks(counters))
         count_blocks_sum(&counters->blocks, launch, sum);
     sum->unit_cycles =
         counters->units && !counters->follows_replay ? (uint64_t)units_cycles(counters->units) : 0;
