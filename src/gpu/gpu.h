@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { GPU_GPCS = 12 }; /* at most */
+
 struct gpu_info {
     const char *id;     /* "h200": what --gpu sim:ID takes */
     const char *name;   /* "NVIDIA H200": what the device calls itself */
@@ -27,6 +29,7 @@ struct gpu_info {
     unsigned register_granularity; /* registers are given to a warp in multiples of it */
     unsigned warps_per_sm, blocks_per_sm, threads_per_sm, threads_per_block;
     unsigned schedulers_per_sm;
+    unsigned char gpc_tpcs[GPU_GPCS]; /* TPCs, of two SMs, in each GPC; 0: not known */
     unsigned copy_engines;
     /* Peak rates without sparsity, at boost clock, in 1e12 operations a second; 0: not there. */
     double f64_tflops, f32_tflops, f16_tflops, bf16_tflops;
@@ -62,5 +65,8 @@ struct gpu_occupancy gpu_occupancy(const struct gpu_info *gpu, unsigned threads,
                                    size_t shared_bytes);
 /* Clusters of so many blocks that run at a time, with `blocks` blocks on an SM. */
 unsigned gpu_clusters(const struct gpu_info *gpu, unsigned cluster_size, unsigned blocks);
+/* How many GPCs there are; first[i] to first[i + 1]: TPCs of the i-th. Where the table does not
+ * say, they are as even as can be. */
+unsigned gpu_gpcs(const struct gpu_info *gpu, unsigned first[GPU_GPCS + 1]);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "gpu/model.h"
 
+#include "gpu/deal.h"
+
 #include <math.h>
 
 const char *const gpu_bound_keys[GPU_BOUND_COUNT] = {
@@ -17,8 +19,6 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #undef BOUND
 };
 
-#define START_CYCLES 2100.0   /* until code, parameters and tables of pages have come */
-#define BLOCK_CYCLES 1.13     /* to start a block, one after the other for the whole GPU */
 #define DRAM_EFFICIENCY 0.885 /* of the datasheet's bandwidth, reads and writes mixed */
 /* What could have been read, had half a line not been asked for alone, or been written: */
 #define LONE_READ_BYTES 64.0
@@ -126,27 +126,35 @@ static double load_cycles(const struct gpu_counters *c)
            larger(dram, 1 - pow(1 - dram, together)) * dram_cycles;
 }
 
+/* What of its loads' latency a warp does other work in. */
+static double hidden_part(const struct gpu_counters *c)
+{
+    return c->load_cycles ? (double)c->hidden_cycles / (double)c->load_cycles : 0;
+}
+
 /* From a warp's first to its last instruction, undisturbed, and what of it is waiting for loads. */
 static double warp_cycles(const struct gpu_counters *c, double warps, double *loads)
 {
     double others = (double)c->shared_phases * GPU_SHARED_CYCLES +
                     (double)c->barriers * BARRIER_CYCLES + (double)c->chain_cycles +
                     (double)c->issue_slots;
-    *loads = (double)c->load_phases * load_cycles(c) / larger(warps, 1);
+    *loads = (double)c->load_phases * load_cycles(c) * (1 - hidden_part(c)) / larger(warps, 1);
     return WARP_CYCLES + *loads + others / larger(warps, 1);
 }
 
-/* The same for the launch, in rounds of blocks. A warp with so much more to do than others is there
- * alone in the end; the few instructions more that a block's first warp has often cost less than
- * the mean. Loads take longer where memory is busy (for that many cycles) all the time. */
+/* The same for the launch, in rounds of blocks, which last as long as their slowest warps. Where
+ * that is not known, a warp with so much more to do than others is there alone in the end; the few
+ * instructions more that a block's first warp has often cost less than the mean. Loads take longer
+ * where memory is busy (for that many cycles) all the time. */
 static double latency(const struct gpu_shape *shape, const struct gpu_counters *c, double rounds,
                       double busy)
 {
     double loads, each = warp_cycles(c, warps_of(shape), &loads), mean = gpu_mean_warp(shape, c);
-    double alone = mean > 0 ? each * ((double)c->longest_warp / mean - 1) : 0;
-    double cycles = larger(each * rounds, alone) + START_CYCLES;
+    double alone = mean > 0 && !c->warp_cycles ? each * ((double)c->longest_warp / mean - 1) : 0;
+    each *= 1 + (c->warp_cycles ? (double)c->late_cycles / (double)c->warp_cycles : 0);
+    double cycles = larger(each * rounds, alone) + GPU_START_CYCLES;
     double part = busy < cycles ? busy / cycles : 1;
-    return cycles + QUEUE_PART * part * (loads * rounds + START_CYCLES);
+    return cycles + QUEUE_PART * part * (loads * rounds + GPU_START_CYCLES);
 }
 
 /* Memory, beyond the latency of loads. */
@@ -178,27 +186,35 @@ static void memory_times(const struct gpu_info *gpu, const struct gpu_counters *
     parts[GPU_BOUND_SHARED] = (double)(c->shared_wavefronts + c->cluster_passes) * cycle;
 }
 
+static double norm(const double *values, unsigned count, double power)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += pow(values[i], power);
+    return pow(sum, 1 / power);
+}
+
 /* Parts that share nothing overlap, but not wholly: the time is a norm of theirs. It is nearer to
- * their sum where an SM has no second block at work while the first one meets at its barriers.
+ * their sum where an SM has no second block at work while the first one meets at its barriers, and
+ * waits there for what it loads: what is loaded while it computes is as good as a second block.
  * Instruction issue and the arithmetic units it feeds are one group, L1 and shared memory another.
  * beside: blocks at work on an SM. */
 static double overlap(const struct gpu_model *model, const struct gpu_counters *c, double beside)
 {
-    double second = beside < 2 ? beside - 1 : 1;
+    double second = larger(beside < 2 ? beside - 1 : 1, hidden_part(c));
     double power = c->barriers ? OVERLAP_ALONE + (OVERLAP - OVERLAP_ALONE) * second : OVERLAP;
     const double *parts = model->parts;
     double compute = 0;
     for (int i = GPU_BOUND_ISSUE; i <= GPU_BOUND_TENSOR; i++)
         compute = larger(compute, parts[i]);
-    double groups[] = {
-        compute * model->tail,    (parts[GPU_BOUND_L1] + parts[GPU_BOUND_SHARED]) * model->tail,
-        parts[GPU_BOUND_L2],      parts[GPU_BOUND_DRAM],
-        parts[GPU_BOUND_LATENCY], parts[GPU_BOUND_ATOMICS],
-        parts[GPU_BOUND_BLOCKS]};
-    double sum = 0;
-    for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-        sum += pow(groups[i], power);
-    return pow(sum, 1 / power);
+    double sms[] = {compute * model->tail,
+                    (parts[GPU_BOUND_L1] + parts[GPU_BOUND_SHARED]) * model->tail,
+                    parts[GPU_BOUND_LATENCY]};
+    double others[] = {parts[GPU_BOUND_L2], parts[GPU_BOUND_DRAM], parts[GPU_BOUND_ATOMICS],
+                       parts[GPU_BOUND_BLOCKS]};
+    double busiest = norm(sms, sizeof(sms) / sizeof(*sms), power) + model->uneven;
+    return norm((double[]){busiest, norm(others, sizeof(others) / sizeof(*others), power)}, 2,
+                power);
 }
 
 /* How long the launch takes at least if it comes again and again, so that the clock is lowered
@@ -218,7 +234,7 @@ static double power_time(const struct gpu_info *gpu, const struct gpu_counters *
  * bandwidth is the one thing that was not followed. */
 static double followed(struct gpu_model *model, const struct gpu_counters *c, double hertz)
 {
-    double busiest = 0, span = ((double)c->unit_cycles + START_CYCLES) / hertz;
+    double busiest = 0, span = ((double)c->unit_cycles + GPU_START_CYCLES) / hertz;
     span = pow(pow(span, OVERLAP) + pow(model->parts[GPU_BOUND_DRAM], OVERLAP), 1 / OVERLAP);
     span = larger(span, (double)c->clock_cycles / hertz);
     for (int i = 0; i < GPU_BOUND_POWER; i++)
@@ -272,9 +288,11 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     /* The busiest SM has a whole number of blocks; the others wait for it. */
     double per_sm = blocks / gpu->sms;
     model->tail = per_sm > 1 ? ceil(per_sm - 1e-9) / per_sm : 1;
+    if (c->dealt_cycles > c->even_cycles)
+        model->uneven = (double)(c->dealt_cycles - c->even_cycles) / hertz;
     memory_times(gpu, c, cycle, model);
     parts[GPU_BOUND_LAUNCH] = GPU_LAUNCH_SECONDS;
-    parts[GPU_BOUND_BLOCKS] = blocks * BLOCK_CYCLES / hertz;
+    parts[GPU_BOUND_BLOCKS] = blocks * GPU_BLOCK_CYCLES / hertz;
     pipe_times(gpu, c, warps, cycle, parts);
     double turns = (double)c->global_atomic_turns, floats = (double)c->global_float_turns;
     double in_turn = (turns - floats) * TURN_CYCLES + floats * FLOAT_CYCLES;
@@ -288,6 +306,7 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     double beside = resident < blocks / sms ? resident : blocks / sms;
     double seconds =
         c->unit_cycles ? followed(model, c, hertz) : overlap(model, c, larger(beside, 1));
+    parts[GPU_BOUND_LATENCY] += model->uneven; /* most SMs wait */
     parts[GPU_BOUND_POWER] = power_time(gpu, c, model);
     model->seconds = GPU_LAUNCH_SECONDS + larger(seconds, parts[GPU_BOUND_POWER]);
     /* Power bounds what would be faster without its limit. */

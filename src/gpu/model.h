@@ -33,6 +33,7 @@ struct gpu_model {
     struct gpu_occupancy occupancy;
     double waves;        /* blocks / blocks the GPU holds at once */
     double tail;         /* >= 1: how much longer the last, unfilled wave makes it */
+    double uneven;       /* seconds that the busiest SM has more to do than if blocks were alike */
     double roof_seconds; /* what the bytes and operations need at the datasheet's peaks, */
     double roof;         /* and that as a fraction of seconds: % of the roof */
     double flops, bytes; /* for the roofline: operations, DRAM bytes */

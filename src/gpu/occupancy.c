@@ -77,3 +77,18 @@ unsigned gpu_clusters(const struct gpu_info *gpu, unsigned cluster_size, unsigne
     unsigned usable = cluster_size > 2 ? gpu->sms * 10 / 11 : gpu->sms;
     return blocks * usable / cluster_size;
 }
+
+unsigned gpu_gpcs(const struct gpu_info *gpu, unsigned first[GPU_GPCS + 1])
+{
+    enum { MOST_TPCS = 9 };
+    unsigned tpcs = (gpu->sms + 1) / 2, count = 0;
+    first[0] = 0;
+    for (; count < GPU_GPCS && gpu->gpc_tpcs[count]; count++)
+        first[count + 1] = first[count] + gpu->gpc_tpcs[count];
+    if (count)
+        return count;
+    count = (tpcs + MOST_TPCS - 1) / MOST_TPCS;
+    for (unsigned i = 1; i <= count; i++)
+        first[i] = tpcs * i / count;
+    return count;
+}

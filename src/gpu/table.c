@@ -58,12 +58,13 @@
                .tensor_bf16 = 312, .tensor_int8 = 624, .tensor_int4 = 1248, .pcie_gb_s = 64,       \
                .nvlink_gb_s = 600, .watts = 400
 
+/* The GPCs are those by which an H200 holds 66, 30, 15 and 7 clusters of 2, 4, 8 and 16 blocks. */
 #define H100                                                                                       \
-    LIMITS_90, .sms = 132, .boost_mhz = 1980, .copy_engines = 3, .f64_tflops = 33.5,               \
-               .f32_tflops = 66.9, .f16_tflops = 133.8, .bf16_tflops = 133.8, .tensor_f64 = 66.9,  \
-               .tensor_tf32 = 494.7, .tensor_f16 = 989.4, .tensor_bf16 = 989.4,                    \
-               .tensor_f8 = 1978.9, .tensor_int8 = 1978.9, .pcie_gb_s = 128, .nvlink_gb_s = 900,   \
-               .watts = 700
+    LIMITS_90, .sms = 132, .gpc_tpcs = {9, 9, 9, 9, 9, 9, 8, 4}, .boost_mhz = 1980,                \
+               .copy_engines = 3, .f64_tflops = 33.5, .f32_tflops = 66.9, .f16_tflops = 133.8,     \
+               .bf16_tflops = 133.8, .tensor_f64 = 66.9, .tensor_tf32 = 494.7,                     \
+               .tensor_f16 = 989.4, .tensor_bf16 = 989.4, .tensor_f8 = 1978.9,                     \
+               .tensor_int8 = 1978.9, .pcie_gb_s = 128, .nvlink_gb_s = 900, .watts = 700
 
 const struct gpu_info gpu_infos[] = {
     {

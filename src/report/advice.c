@@ -53,9 +53,11 @@ double advice_gain(const struct advice_context *context, const struct advice_cha
     struct gpu_counters counters = change->counters;
     struct gpu_model then;
     double before = gpu_mean_warp(&launch->shape, &launch->counters);
-    if (before > 0) /* the longest warp stays as much longer than the others as it was */
-        counters.longest_warp = (uint64_t)((double)counters.longest_warp *
-                                           gpu_mean_warp(&change->shape, &counters) / before);
+    double part = before > 0 ? gpu_mean_warp(&change->shape, &counters) / before : 1;
+    /* The longest warp, and the busiest SM, stay as much longer than the others as they were. */
+    counters.longest_warp = (uint64_t)((double)counters.longest_warp * part);
+    counters.dealt_cycles = (uint64_t)((double)counters.dealt_cycles * part);
+    counters.even_cycles = (uint64_t)((double)counters.even_cycles * part);
     gpu_model(launch->gpu, &change->shape, &counters, &then);
     bool same_shape = change->shape.blocks == launch->shape.blocks &&
                       change->shape.threads == launch->shape.threads;

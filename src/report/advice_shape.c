@@ -137,6 +137,7 @@ void advice_uneven(struct advice_context *context)
         return;
     struct advice_change change = advice_start(context);
     change.counters.longest_warp = 0;
+    change.counters.late_cycles = change.counters.dealt_cycles = 0;
     const struct profile_line *most = &launch->lines[0];
     for (unsigned i = 1; i < launch->line_count; i++)
         if (launch->lines[i].issued > most->issued)

@@ -317,6 +317,19 @@ struct simt_turn {
 };
 
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
+/* Watched: how far a warp would have got by itself since its block began, waiting for a load where
+ * something first needs it, and at barriers for its block; in quarters of a cycle. All loads take
+ * equally long here: which warp finds its data in a cache is chance. */
+enum { SIMT_SCOREBOARDS = 16 };
+
+struct simt_path_time {
+    uint64_t now;
+    uint64_t begins[SIMT_SCOREBOARDS];  /* of loads that are under way: since when, */
+    uint64_t arrives[SIMT_SCOREBOARDS]; /* when they have come; 0: none is; */
+    uint32_t takes[SIMT_SCOREBOARDS];   /* and what they take, as the caches have it */
+    uint64_t loads, hidden; /* what all loads took, and what of that the warp did meanwhile */
+};
+
 struct simt_warp_state {
     struct simt_warp w;
     struct simt_path paths[SIMT_LANES];
@@ -347,8 +360,10 @@ struct simt_warp_state {
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
     uint64_t requests;              /* watched: to global memory, in this block */
-    uint64_t alone_cycles, issue_slots; /* watched: cycles it would need alone, and machine
-                                           instructions, since its block began */
+    uint64_t alone_cycles;          /* watched: cycles it would need alone since its block began, */
+    uint64_t quarter_slots;         /* quarters of machine instructions, */
+    uint64_t passes; /* and cycles for which it kept its SM's L1 and shared memory busy */
+    struct simt_path_time path;
     struct simt_wgmma wgmma;
     struct simt_waiting waiting;
     struct simt_late late;
@@ -377,6 +392,9 @@ struct simt_block {
     uint64_t random;
     struct check_block *check; /* the checker's state, while there is a checker */
     struct watch_units *units; /* the counters', of a launch that they follow in time */
+    /* The counters': alone_cycles at the last barrier, and what its warps had issued and passed
+     * through the SM's memory by then. */
+    uint64_t released, released_slots, released_passes;
 };
 
 /* States that warps were seen in (stall.c): a set of hashes, 0 where there is none. */

@@ -364,6 +364,37 @@ static void clear_results(struct simt_warp *w, const struct simt_inst *in, uint3
 /* The loop ---------------------------------------------------------------------------------------
  */
 
+/* Loads that the instruction needs have come; what the warp has done since they began was hidden.
+ */
+static void await_loads(struct simt_path_time *path, unsigned scoreboards)
+{
+    for (; scoreboards; scoreboards &= scoreboards - 1) {
+        int k = __builtin_ctz(scoreboards);
+        if (!path->arrives[k])
+            continue;
+        uint64_t since = path->now - path->begins[k];
+        path->loads += path->takes[k];
+        path->hidden += since < path->takes[k] ? since : path->takes[k];
+        path->now = path->arrives[k] > path->now ? path->arrives[k] : path->now;
+        path->arrives[k] = path->takes[k] = 0;
+    }
+}
+
+static void begin_load(struct simt_path_time *path, const struct watch_inst *what, uint32_t latency)
+{
+    enum { NOMINAL = 400 }; /* cycles: between the L2's and DRAM's */
+    uint32_t takes = latency * what->quarters;
+    if (!what->scoreboard) {
+        path->now += what->waits ? takes : 0;
+        return;
+    }
+    unsigned k = what->scoreboard - 1u;
+    if (!path->arrives[k])
+        path->begins[k] = path->now;
+    path->arrives[k] = path->now + (uint64_t)NOMINAL * what->quarters;
+    path->takes[k] = takes > path->takes[k] ? takes : path->takes[k];
+}
+
 static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *w,
                                     const struct simt_inst *in)
 {
@@ -374,8 +405,12 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     tally->warps++;
     tally->threads += (unsigned)__builtin_popcount(path_mask);
     tally->on += (unsigned)__builtin_popcount(on);
+    struct simt_path_time *time = &simt_state(w)->path;
     simt_state(w)->alone_cycles += what->alone;
-    simt_state(w)->issue_slots += what->slots;
+    simt_state(w)->quarter_slots += what->slots_of_4;
+    if (what->awaits)
+        await_loads(time, what->awaits);
+    time->now += what->path_of_4;
     if (watch->follows)
         EACH_WATCHER(watch, follow) watcher->follow(watcher, w, in);
     if (!w->mask) {
@@ -390,6 +425,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
             simt_state(w)->clock += (uint64_t)watch->latency << SIMT_CLOCK_BITS;
             simt_state(w)->alone_cycles += watch->latency;
         }
+        if (what->waits || what->scoreboard)
+            begin_load(time, what, watch->latency);
         if (allowed != w->mask) {
             if (!what->is_write)
                 clear_results(w, in, w->mask & ~allowed);

@@ -37,13 +37,18 @@ struct watch_inst {
     uint8_t counted_bytes; /* of the load that it stands for; 0: its own */
     int8_t counted_offset; /* where that begins, from its own address */
     /* For the time model (watch_cost.c, watch_phases.c): */
-    uint8_t slots;       /* machine instructions that it becomes */
+    uint8_t slots;       /* machine instructions that it becomes, */
+    uint16_t slots_of_4; /* and of four turns of an unrolled loop, which count once */
     uint8_t load_phases; /* of the basic block that it begins: global loads one after the other, */
     uint8_t shared_phases; /* and shared loads */
     bool waits;            /* a load that begins such a phase */
+    uint8_t scoreboard;    /* of a load's phase, from 1 on: what needs the load waits by it */
+    uint8_t quarters;      /* of its latency that a turn waits for, if the block is unrolled */
+    uint16_t awaits;       /* scoreboards of loads that it needs, a bit each */
     /* Of the block too, for four turns of it: unrolled loops have fewer phases in each. */
     uint16_t load_phases_of_4, shared_phases_of_4;
     uint16_t chain_of_4; /* cycles until its results follow from one another, loads apart */
+    uint16_t path_of_4;  /* of four turns: slots, and of a block's first those cycles too */
     uint16_t alone;      /* cycles that a warp by itself needs for it; a block's first has those of
                             its results too */
 };

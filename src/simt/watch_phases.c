@@ -27,6 +27,7 @@ struct phases {
     unsigned floor_global, floor_shared; /* loads that a next one must wait for */
     uint32_t stored;                     /* register that stores address with so far, and what */
     unsigned stored_floor;               /* loads by way of other registers must wait for */
+    unsigned before;                     /* phases of loads of the blocks so far */
 };
 
 static uint16_t later(unsigned a, unsigned b)
@@ -141,6 +142,9 @@ static void pass(struct phases *phases, const struct ptx_inst *ptx, struct watch
         load(phases, ptx, what, ready);
         what->waits = what->space == PTX_SPACE_SHARED ? ready->shared > phases->deepest.shared
                                                       : ready->global > phases->deepest.global;
+        if (what->space != PTX_SPACE_SHARED)
+            what->scoreboard =
+                (uint8_t)((phases->before + ready->global - 1u) % SIMT_SCOREBOARDS + 1);
     } else if (what->class == GPU_CLASS_BARRIER) {
         phases->floor_global = phases->deepest.global;
         phases->floor_shared = phases->deepest.shared;
@@ -265,6 +269,23 @@ static uint8_t of_1(unsigned all)
     return (uint8_t)(all < UINT8_MAX ? all : UINT8_MAX);
 }
 
+/* Does the instruction only count an unrolled loop's turns, or addresses that go with them? Four
+ * turns count once: addresses have offsets. */
+static bool is_counter(const struct flow *flow, uint32_t first, uint32_t end, uint32_t i)
+{
+    const struct ptx_inst *insts = flow->function->insts, *ptx = &insts[i], *last = &insts[end - 1];
+    if (ptx == last || (ptx->op == PTX_OP_SETP_INT && ptx->operands[0].reg == last->guard))
+        return true;
+    return ptx->op == PTX_OP_ADD && ptx->operands[0].kind == PTX_OPERAND_REG &&
+           counts(&insts[first], end - first, ptx->operands[0].reg);
+}
+
+/* Of a phase's latency, for a turn of a block whose turns wait together. */
+static uint8_t quarters(unsigned phases_of_4, unsigned phases)
+{
+    return phases && phases_of_4 < 4 * phases ? (uint8_t)((phases_of_4 + phases - 1) / phases) : 4;
+}
+
 static void block_phases(struct phases *phases, const struct flow *flow, uint32_t block,
                          bool is_joined, const uint32_t *places, struct watch_inst *whats)
 {
@@ -274,14 +295,19 @@ static void block_phases(struct phases *phases, const struct flow *flow, uint32_
     unsigned turns = is_unrolled(flow, block, places, whats) ? TURNS : 1;
     if (!is_joined) {
         memset(phases->regs, 0, function->reg_count * sizeof(*phases->regs));
-        *phases = (struct phases){.regs = phases->regs, .stored = PTX_NO_REG};
+        *phases = (struct phases){.regs = phases->regs,
+                                  .stored = PTX_NO_REG,
+                                  .before = phases->before + phases->deepest.global};
     }
     const struct ready before = phases->deepest;
     for (unsigned turn = 0; turn < turns; turn++) {
         for (uint32_t i = first; i < end; i++) {
-            bool waits = whats[places[i]].waits;
+            const struct watch_inst first_turn = whats[places[i]];
             pass(phases, &function->insts[i], &whats[places[i]]);
-            whats[places[i]].waits |= turn && waits;
+            if (turn) {
+                whats[places[i]].waits |= first_turn.waits;
+                whats[places[i]].scoreboard = first_turn.scoreboard;
+            }
         }
         if (turn)
             continue;
@@ -291,9 +317,88 @@ static void block_phases(struct phases *phases, const struct flow *flow, uint32_
     leader->load_phases_of_4 = of_4(phases->deepest.global - before.global, turns);
     leader->shared_phases_of_4 = of_4(phases->deepest.shared - before.shared, turns);
     leader->chain_of_4 = of_4(phases->deepest.cycles - before.cycles, turns);
-    for (uint32_t i = first; i < end; i++)
-        whats[places[i]].alone = whats[places[i]].slots;
+    unsigned slots_of_4 = 0;
+    for (uint32_t i = first; i < end; i++) {
+        struct watch_inst *what = &whats[places[i]];
+        bool is_shared = what->space == PTX_SPACE_SHARED;
+        bool is_merged = turns > 1 && is_counter(flow, first, end, i);
+        what->alone = what->slots;
+        what->slots_of_4 = what->path_of_4 = (uint16_t)(what->slots * (is_merged ? 1 : TURNS));
+        slots_of_4 += what->slots_of_4;
+        what->quarters = quarters(is_shared ? leader->shared_phases_of_4 : leader->load_phases_of_4,
+                                  is_shared ? leader->shared_phases : leader->load_phases);
+    }
     leader->alone = later(leader->alone + leader->chain_of_4 / TURNS, 0);
+    /* What does not wait for the chain is done meanwhile. */
+    if (leader->chain_of_4 > slots_of_4)
+        leader->path_of_4 = later(leader->path_of_4 + leader->chain_of_4 - slots_of_4, 0);
+}
+
+/* Scoreboards ---------------------------------------------------------------------------------- */
+
+/* By which scoreboards registers are waited for. */
+struct loaded {
+    uint16_t *regs;         /* [reg] */
+    uint16_t read, written; /* of the instruction's operands; and what it writes, */
+    bool sets;              /* if these are to be set */
+};
+
+static void look(void *context, uint32_t reg, bool written, bool partly)
+{
+    struct loaded *loaded = context;
+    (void)partly;
+    if (!written)
+        loaded->read |= loaded->regs[reg];
+    else if (loaded->sets)
+        loaded->regs[reg] |= loaded->written;
+}
+
+static bool is_move(const struct watch_inst *what)
+{
+    return what->class == GPU_CLASS_MOVE && !what->kind;
+}
+
+/* Loads set scoreboards, moves pass them on: the assembler makes one register of both. */
+static void find_loaded(const struct ptx_function *function, const uint32_t *places,
+                        const struct watch_inst *whats, struct loaded *loaded)
+{
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        const struct watch_inst *what = &whats[places[i]];
+        if (!what->scoreboard && !is_move(what))
+            continue;
+        loaded->read = 0;
+        loaded->sets = false;
+        simt_flow_visit(&function->insts[i], look, loaded);
+        loaded->written =
+            what->scoreboard ? (uint16_t)(1u << (what->scoreboard - 1)) : loaded->read;
+        loaded->sets = true;
+        simt_flow_visit(&function->insts[i], look, loaded);
+    }
+}
+
+/* What needs a load's result first waits for it, in each basic block. */
+static void find_awaits(const struct flow *flow, const uint32_t *places, struct watch_inst *whats)
+{
+    const struct ptx_function *function = flow->function;
+    struct loaded loaded = {.regs =
+                                lk_alloc_zeroed((function->reg_count + 1) * sizeof(*loaded.regs))};
+    find_loaded(function, places, whats, &loaded);
+    find_loaded(function, places, whats, &loaded); /* moves of what a loop loads later */
+    loaded.sets = false;
+    for (uint32_t block = 0; block < flow->block_count; block++) {
+        unsigned awaited = 0;
+        for (uint32_t i = flow->start[block]; i < flow->start[block + 1]; i++) {
+            struct watch_inst *what = &whats[places[i]];
+            loaded.read = 0;
+            if (!is_move(what))
+                simt_flow_visit(&function->insts[i], look, &loaded);
+            what->awaits = (uint16_t)(loaded.read & ~awaited);
+            awaited |= loaded.read;
+            if (what->scoreboard)
+                awaited &= ~(1u << (what->scoreboard - 1));
+        }
+    }
+    free(loaded.regs);
 }
 
 void simt_watch_phases(const struct ptx_function *function, const uint32_t *places,
@@ -309,6 +414,7 @@ void simt_watch_phases(const struct ptx_function *function, const uint32_t *plac
     for (uint32_t block = 0; block < flow.block_count; block++)
         if (flow.start[block] < flow.start[block + 1])
             block_phases(&phases, &flow, block, joined[block], places, insts);
+    find_awaits(&flow, places, insts);
     free(joined);
     free(phases.regs);
     flow_free(&flow);

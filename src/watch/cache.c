@@ -14,7 +14,8 @@ void cache_open(struct cache *cache, size_t bytes)
     cache->set_count = lines / CACHE_WAYS ? lines / CACHE_WAYS : 1;
     cache->sets = lk_alloc_zeroed(cache->set_count * sizeof(*cache->sets));
     cache->epoch = 1;
-    cache->clock = 0;
+    cache->clock = cache->fills = 0;
+    cache->crowd = 1;
     cache->written_back = cache->dirtied = cache->read_alone = cache->dirty_alone = 0;
     memset(cache->recent, 0, sizeof(cache->recent));
 }

@@ -23,6 +23,9 @@ struct cache_set {
     uint8_t valid[CACHE_WAYS];  /* a bit per sector */
     uint8_t dirty[CACHE_WAYS];
     uint8_t fetched[CACHE_WAYS]; /* a bit per piece of 64 bytes that was read from DRAM */
+    uint32_t owner[CACHE_WAYS];  /* who used the line last, */
+    uint32_t filled[CACHE_WAYS]; /* cache->fills then; */
+    bool shared[CACHE_WAYS];     /* and did another one use it before? */
 };
 
 struct cache {
@@ -35,7 +38,11 @@ struct cache {
     uint64_t read_alone, dirty_alone;
     bool by_bursts; /* what is fetched is fetched in such pieces */
     uint32_t clock;
-    struct cache_recent { /* where a line was last found; true only if it is still there */
+    /* Blocks run one after the other here, but crowd of them side by side on the GPU, and fill the
+     * cache while one of them comes back to a line of its own. Lines that several use stay. */
+    uint32_t crowd, owner; /* owner: the one that runs */
+    uint32_t fills;        /* lines so far */
+    struct cache_recent {  /* where a line was last found; true only if it is still there */
         struct cache_set *set;
         int way;
     } recent[CACHE_RECENT];
@@ -100,6 +107,22 @@ static inline void cache_fetch(struct cache *cache, struct cache_set *set, int w
     set->valid[way] |= (uint8_t)((bursts & 1) * 3 | (bursts >> 1) * 12);
 }
 
+/* A line is used again. Has it gone meanwhile, for what the others have done? */
+static inline void cache_use(struct cache *cache, struct cache_set *set, int way)
+{
+    uint64_t since = cache->fills - set->filled[way];
+    if (set->owner[way] != cache->owner) {
+        set->owner[way] = cache->owner;
+        set->shared[way] = true;
+    } else if (!set->shared[way] && cache->crowd > 1 &&
+               since * cache->crowd > cache->set_count * CACHE_WAYS) {
+        cache->written_back += (unsigned)__builtin_popcount(set->dirty[way]);
+        set->valid[way] = set->dirty[way] = set->fetched[way] = 0;
+        cache->fills++;
+    }
+    set->filled[way] = cache->fills;
+}
+
 /* Sectors (a bit each) of a line that were there; the others are now, if allocate. */
 static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned sectors,
                                     bool is_write, bool allocate)
@@ -120,6 +143,11 @@ static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned
             cache->written_back += (unsigned)__builtin_popcount(set->dirty[way]);
         set->lines[way] = tag;
         set->valid[way] = set->dirty[way] = set->fetched[way] = 0;
+        set->owner[way] = cache->owner;
+        set->shared[way] = false;
+        set->filled[way] = ++cache->fills;
+    } else {
+        cache_use(cache, set, way);
     }
     *recent = (struct cache_recent){set, way};
     set->used[way] = ++cache->clock;

@@ -70,6 +70,10 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     else
         cache_clear(&counters->l2);
     counters->l2.by_bursts = true;
+    uint64_t per_sm = (launch->block_count + gpu->sms - 1) / gpu->sms;
+    uint64_t beside = resident * gpu->sms;
+    counters->l1_crowd = (uint32_t)(per_sm < resident ? per_sm : resident);
+    counters->l2.crowd = (uint32_t)(launch->block_count < beside ? launch->block_count : beside);
     counters->fill_sectors = counters->partial_lines = 0;
     counters->units = units_open(launch, (unsigned)resident, false);
     simt_sample_begin(launch, counters->units != NULL);
@@ -92,6 +96,12 @@ static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *
     if (counters->units &&
         (!counters->follows_replay || !begins || replay_has(counters->replay, block)))
         units_block(counters->units, block, begins);
+    if (counters->insts && count_has_blocks(counters)) {
+        if (begins)
+            count_blocks_begin(block);
+        else
+            count_blocks_end(&counters->blocks, block);
+    }
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
         if (begins)
@@ -114,6 +124,8 @@ static void count_barrier(struct simt_watcher *watcher, struct simt_block *block
         return;
     if (counters->units && block->units)
         units_barrier(counters->units, block, id);
+    if (count_has_blocks(counters))
+        count_blocks_barrier(&counters->blocks, block, lanes);
     if (counters->replay && block->units)
         replay_barrier(counters->replay, counters->units, block, id);
     uint64_t most = 0;
@@ -175,6 +187,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
     counters->longest_warp = counters->busiest_requests = 0;
+    count_blocks_close(&counters->blocks);
     memset(&counters->cluster, 0, sizeof(counters->cluster));
     memset(&counters->bulk, 0, sizeof(counters->bulk));
     free(counters->insts);

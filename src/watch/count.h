@@ -8,6 +8,7 @@
 #include "gpu/counters.h"
 #include "simt/watch.h"
 #include "watch/cache.h"
+#include "watch/count_blocks.h"
 #include "watch/units.h"
 
 #include <stdio.h>
@@ -41,7 +42,8 @@ struct counters {
     struct cache l2;
     uint64_t fill_sectors;          /* stores of a part of them met nothing of them in the L2, */
     uint64_t partial_lines;         /* and lines with such a store */
-    size_t l1_bytes;                /* what shared memory leaves of it in this launch */
+    size_t l1_bytes;                /* what shared memory leaves of it in this launch, */
+    uint32_t l1_crowd;              /* and blocks that use it side by side */
     struct cache *l1;               /* of the block that runs, */
     const struct simt_block *block; /* which is this */
     uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
@@ -57,15 +59,23 @@ struct counters {
     struct { /* sectors that bulk copies bring to shared memory */
         uint64_t self, multicast, cluster;
     } bulk;
-    uint64_t longest_warp;     /* instructions of the warp that ran most of them */
-    uint64_t busiest_requests; /* to global memory, of the warp that has most */
-    uint32_t *chunks;          /* those of touched that are in use */
+    uint64_t longest_warp;      /* instructions of the warp that ran most of them */
+    uint64_t busiest_requests;  /* to global memory, of the warp that has most */
+    struct count_blocks blocks; /* of a launch that is not followed in time */
+    uint32_t *chunks;           /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
     struct trace *trace;   /* NULL: none was asked for */
     struct replay *replay; /* NULL: none was asked for */
     struct units *units;   /* NULL: the launch is not followed in time */
     bool follows_replay;   /* it would not be, and its blocks are not, but for the replay */
 };
+
+/* Launches that are followed in time know when their blocks end; for a replay alone counters are as
+ * without it. */
+static inline bool count_has_blocks(const struct counters *counters)
+{
+    return !counters->units || counters->follows_replay;
+}
 
 enum { COUNT_CHUNK_BITS = 20 };
 

@@ -92,6 +92,9 @@ void count_scale(const struct counters *counters, const struct simt_launch_state
     sum->unit_cycles = most[1];
     sum->clock_cycles = most[2];
     sum->busiest_requests = most[3];
+    if (sum->dealt_cycles) /* of the others' lengths nothing is known: the longest warp counts */
+        sum->path_cycles = sum->warp_cycles = sum->late_cycles = 0;
+    sum->dealt_cycles = sum->even_cycles = 0;
     if (simt_sample_is_by_sm(launch)) {
         double part = simt_sample_part(launch);
         sum->unit_cycles = (uint64_t)((double)most[1] / part);

@@ -280,7 +280,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         polls |= is_poll(launch->code->insts[i].ptx, what);
         if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
             sum->shared_wavefronts += tally->warps;
-        sum->issue_slots += tally->warps * what->slots;
+        sum->issue_slots += tally->warps * what->slots_of_4;
         sum->load_phases += tally->warps * what->load_phases_of_4;
         sum->shared_phases += tally->warps * what->shared_phases_of_4;
         sum->chain_cycles += tally->warps * what->chain_of_4;
@@ -303,11 +303,14 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         keep_larger(&sum->global_atomic_turns, counters->turns[i].count);
         keep_larger(&sum->global_float_turns, counters->turns[i].floats);
     }
+    sum->issue_slots /= 4;
     sum->load_phases /= 4;
     sum->shared_phases /= 4;
     sum->chain_cycles /= 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->busiest_requests = counters->busiest_requests;
+    if (!polls && count_has_blocks(counters))
+        count_blocks_sum(&counters->blocks, launch, sum);
     sum->unit_cycles =
         counters->units && !counters->follows_replay ? (uint64_t)units_cycles(counters->units) : 0;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;

@@ -21,6 +21,8 @@ static void find_l1(struct counters *counters, const struct simt_block *block)
     struct cache *l1 = &counters->l1s[block->linear % counters->machine->gpu->sms];
     if (!l1->sets)
         cache_open(l1, counters->l1_bytes);
+    l1->crowd = counters->l1_crowd;
+    l1->owner = counters->l2.owner = (uint32_t)block->linear;
     counters->l1 = l1;
     counters->block = block;
 }
@@ -422,7 +424,9 @@ static void count_folded(struct count_memory *memory, const struct watch_access 
     count_shared(memory, &whole);
 }
 
-/* A thread's local words lie 32 lanes apart, so that equal offsets of a warp are neighbours. */
+/* A thread's local words lie 32 lanes apart, so that equal offsets of a warp are neighbours. An
+ * H200 finds them in its caches even where those of all its warps would not fit (local_array): a
+ * warp that has its own there goes on with them. */
 static void count_local(struct counters *counters, struct count_memory *memory,
                         const struct watch_access *access)
 {
@@ -432,6 +436,8 @@ static void count_local(struct counters *counters, struct count_memory *memory,
     base += (block->linear * block->warp_count + access->w->index) * ((stride + 127) & ~127ull);
     uint64_t addresses[SIMT_LANES];
     unsigned words = (access->bytes + 3) / 4;
+    const uint32_t crowds[] = {counters->l1->crowd, counters->l2.crowd};
+    counters->l1->crowd = counters->l2.crowd = 1;
     memory->requests++;
     memory->bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
     for (unsigned k = 0; k < words; k++) {
@@ -450,6 +456,8 @@ static void count_local(struct counters *counters, struct count_memory *memory,
         memory->wavefronts += (count + 3) / 4;
         memory->l1_cycles += busy((count + 3) / 4, count);
     }
+    counters->l1->crowd = crowds[0];
+    counters->l2.crowd = crowds[1];
 }
 
 static enum count_cluster_kind cluster_kind(const struct watch_access *access)
@@ -524,6 +532,12 @@ static uint32_t follow(struct counters *counters, const struct watch_access *acc
     return 0;
 }
 
+/* Cycles that they have kept an SM's L1, or shared memory, busy for. */
+static uint64_t passes_of(const struct count_memory *memory, enum gpu_space space)
+{
+    return space == GPU_SPACE_SHARED ? memory->wavefronts : memory->l1_cycles;
+}
+
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
 {
     struct counters *counters = (struct counters *)watcher;
@@ -546,6 +560,8 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     if (is_played)
         unplayed =
             (struct replay_before){units_now(counters->units, access->w, 0), inst->memory[space]};
+    uint64_t *taken = &access->w->block->warps[access->w->index].passes;
+    uint64_t passes = passes_of(&inst->memory[space], space);
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
         if (access->block != access->w->block && access->what->kind != WATCH_BULK)
@@ -554,6 +570,7 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
             count_shared(&inst->memory[GPU_SPACE_SHARED], access);
+        *taken += passes_of(&inst->memory[space], space) - passes;
         if (is_followed)
             *latency += follow(counters, access, before, &inst->memory[space]);
         if (is_played)
@@ -566,6 +583,7 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
         count_local(counters, &inst->memory[GPU_SPACE_LOCAL], access);
     else if (access->space == PTX_SPACE_GLOBAL)
         count_global(counters, &inst->memory[GPU_SPACE_GLOBAL], access, false);
+    *taken += passes_of(&inst->memory[space], space) - passes;
     *latency = counters->latency > *latency ? counters->latency : *latency;
     if (is_followed)
         *latency += follow(counters, access, before, &inst->memory[space]);

@@ -190,9 +190,9 @@ static struct unit_warp *catch_up(struct units *units, const struct simt_warp *w
     const struct simt_warp_state *state = simt_state((struct simt_warp *)w);
     struct watch_units *block = w->block->units;
     struct unit_warp *warp = &block->warps[w->index];
-    double slots = (double)(state->issue_slots - warp->slots);
+    double slots = (double)(state->quarter_slots - warp->slots) / 4;
     double cycles = (double)(state->alone_cycles - warp->cycles);
-    warp->slots = state->issue_slots;
+    warp->slots = state->quarter_slots;
     warp->cycles = state->alone_cycles;
     if (slots > 0) {
         double issued = calendar_take(&units->sms[block->sm].issue[w->index % 4], warp->now, slots);
@@ -247,7 +247,7 @@ static void begin_block(struct units *units, struct simt_block *block)
         lk_alloc_zeroed(sizeof(*its) + block->warp_count * sizeof(its->warps[0]));
     place(units, block, its);
     for (uint32_t i = 0; i < block->warp_count; i++)
-        block->warps[i].alone_cycles = block->warps[i].issue_slots = 0;
+        block->warps[i].alone_cycles = block->warps[i].quarter_slots = 0;
     its->next = units->first;
     if (its->next)
         its->next->previous = its;
@@ -390,7 +390,7 @@ static void wait_at(struct units *units, struct simt_warp *w, const struct simt_
     bool is_done = true;
     if (warp->asks_again) {
         warp->now = warp->waits_from;
-        warp->slots = simt_state(w)->issue_slots;
+        warp->slots = simt_state(w)->quarter_slots;
         warp->cycles = simt_state(w)->alone_cycles;
     } else {
         catch_up(units, w);

@@ -49,8 +49,35 @@ static void pieces_alone(void **state)
     }
 }
 
+/* A block goes over its own lines twice, beside others that do the same with theirs. */
+static unsigned found_again(uint32_t crowd, unsigned lines, bool is_shared)
+{
+    struct cache cache = {0};
+    unsigned found = 0;
+    cache_open(&cache, 1024 << CACHE_LINE_BITS);
+    cache.crowd = crowd;
+    for (cache.owner = 1; cache.owner <= (is_shared ? 2 : 1); cache.owner++)
+        for (unsigned line = 0; line < lines; line++)
+            cache_access(&cache, line, 15, false, true);
+    cache.owner--;
+    for (unsigned line = 0; line < lines; line++)
+        found += cache_access(&cache, line, 15, false, true) == 15;
+    cache_close(&cache);
+    return found;
+}
+
+static void blocks_side_by_side(void **state)
+{
+    (void)state;
+    assert_int_equal(found_again(1, 256, false), 256);
+    assert_int_equal(found_again(4, 256, false), 256); /* 1024 lines in all */
+    assert_int_equal(found_again(5, 256, false), 0);
+    assert_int_equal(found_again(5, 256, true), 256); /* all use the same ones */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_alone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_alone),
+                                       cmocka_unit_test(blocks_side_by_side)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

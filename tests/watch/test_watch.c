@@ -135,6 +135,84 @@ static void turns_of_a_loop(void **state)
     assert_int_equal(phases(HEAD ENTRY TURNS(".pragma \"used_bytes_mask 0x1\";\n", "-1", "")), 2);
 }
 
+/* Four turns of a small counted loop become one: what only counts them is done once. Eight turns of
+ * ten machine instructions, seven of which count. */
+static void counting_of_turns(void **state)
+{
+    char *unrolled = watched(counters_open, LOOP("-1", ""), 1, 32);
+    char *kept =
+        watched(counters_open, HEAD ENTRY TURNS(".pragma \"nounroll\";\n", "-1", ""), 1, 32);
+    assert_int_equal(counter(kept, "issue_slots") - counter(unrolled, "issue_slots"),
+                     8 * 7 * 3 / 4);
+    free(unrolled);
+    free(kept);
+}
+
+/* A load, work that does not need it, and what does. */
+static void loads_wait_where_they_are_needed(void **state)
+{
+#define WORK "mad.lo.u32 %r5, %r5, %r5, %r6;\n"
+#define WORK_8 WORK WORK WORK WORK WORK WORK WORK WORK
+    static const struct {
+        const char *text;
+        long hidden;
+    } cases[] = {
+        {HEAD ENTRY "ld.global.u32 %r4, [%rd1];\nadd.u32 %r4, %r4, 1;\n" WORK_8
+                    "st.global.u32 [%rd1], %r4;\nret;\n}\n",
+         0},
+        {HEAD ENTRY "ld.global.u32 %r4, [%rd1];\n" WORK_8 "add.u32 %r4, %r4, 1;\n"
+                    "st.global.u32 [%rd1], %r4;\nret;\n}\n",
+         8},
+        /* in another block, of the register that it is moved to */
+        {HEAD ENTRY "setp.lt.u32 %p1, %r1, 64;\nld.global.u32 %r4, [%rd1];\nmov.u32 %r7, %r4;\n"
+                    "@%p1 bra NEXT;\nbar.sync 0;\nNEXT:\n" WORK_8
+                    "st.global.u32 [%rd1], %r7;\nret;\n}\n",
+         8},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *found = watched(counters_open, cases[i].text, 1, 32);
+        assert_true(counter(found, "load_cycles") >= 200); /* from DRAM, once */
+        long hidden = counter(found, "hidden_cycles");
+        if (hidden < cases[i].hidden || hidden > cases[i].hidden + 40 * (long)(i == 2))
+            fail_msg("case %zu: %ld cycles are hidden", i, hidden);
+        free(found);
+    }
+}
+
+/* Blocks that turn as often as their number says, or once: only those differ. */
+#define TURNING(TIMES)                                                                             \
+    HEAD ENTRY "mov.u32 %r2, %ctaid.x;\nmul.lo.u32 %r2, %r2, " TIMES ";\n"                         \
+               "AGAIN: mad.lo.u32 %r5, %r5, %r5, %r2;\nsub.u32 %r2, %r2, 1;\n"                     \
+               "setp.gt.s32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nret;\n}\n"
+static void blocks_that_differ(void **state)
+{
+    char *even = watched(counters_open, TURNING("0"), 300, 64);
+    assert_int_equal(counter(even, "dealt_cycles"), 0);
+    assert_int_equal(counter(even, "late_cycles"), 0);
+    char *uneven = watched(counters_open, TURNING("20"), 300, 64);
+    long last = 299 * 20 * 2; /* at least so many instructions, one after the other */
+    assert_true(counter(uneven, "dealt_cycles") > last);
+    assert_true(counter(uneven, "even_cycles") < counter(uneven, "dealt_cycles") * 3 / 4);
+    assert_int_equal(counter(uneven, "late_cycles"), 0);
+    free(even);
+    free(uneven);
+}
+
+/* One warp of four turns, the others wait at a barrier. */
+static void warps_that_wait(void **state)
+{
+    char *found = watched(counters_open,
+                          HEAD ENTRY "setp.ge.u32 %p1, %r1, 32;\nmov.u32 %r2, 1000;\n"
+                                     "@%p1 bra OUT;\n"
+                                     "AGAIN: mad.lo.u32 %r5, %r5, %r5, %r2;\n"
+                                     "sub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p2, %r2, 0;\n"
+                                     "@%p2 bra AGAIN;\nOUT: bar.sync 0;\nret;\n}\n",
+                          1, 128);
+    long late = counter(found, "late_cycles"), ran = counter(found, "warp_cycles");
+    assert_true(late > ran * 5 / 2 && late <= 3 * ran);
+    free(found);
+}
+
 /* Loads of a part that a branch skips begin with those before it, if the part is small and has no
  * branch of its own; what follows it goes on there. */
 #define PARTS(PART)                                                                                \
@@ -340,6 +418,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters),
         cmocka_unit_test(turns_of_a_loop),
+        cmocka_unit_test(counting_of_turns),
+        cmocka_unit_test(loads_wait_where_they_are_needed),
+        cmocka_unit_test(blocks_that_differ),
+        cmocka_unit_test(warps_that_wait),
         cmocka_unit_test(parts_under_a_condition),
         cmocka_unit_test(clusters_are_counted),
         cmocka_unit_test(tensor_copies),
