@@ -448,13 +448,6 @@ void check_taint_rows(struct check *check, struct simt_warp *w, const struct sim
                       const uint8_t *halves, uint32_t count, const uint64_t origins[16]);
 void check_taint_end(struct check *check);
 
-/* doubt.c */
-/* A race of what a product reads: false if it is to be reported at once, or is none. */
-bool check_doubt(struct check *check, const struct check_subject *subject,
-                 const struct check_side *side, const struct check_side *other, const char *format,
-                 va_list arguments);
-void check_doubt_tell(struct check *check, struct check_pending *pending);
-
 /* order.c */
 void check_order_begin(struct check *check);
 void check_order_end(struct check *check);

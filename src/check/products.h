@@ -21,4 +21,11 @@ bool check_products_may_doubt(const struct check *check, const struct simt_inst 
 void check_products_doubt(struct check *check, uint64_t address, uint64_t doubt);
 void check_products_write(struct check *check, const struct watch_access *access, uint32_t mask);
 
+/* doubt.c */
+/* A race of what a product reads: false if it is to be reported at once, or is none. */
+bool check_doubt(struct check *check, const struct check_subject *subject,
+                 const struct check_side *side, const struct check_side *other, const char *format,
+                 va_list arguments);
+void check_doubt_tell(struct check *check, struct check_pending *pending);
+
 #endif

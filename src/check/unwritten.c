@@ -3,7 +3,7 @@
  * Both are kept until the launch ends: what became of the value decides (taint.c), and a read that
  * came before the write it should have waited for is a race, and reported as that.
  */
-#include "check/check.h"
+#include "check/products.h"
 
 enum { MOST = 64 }; /* sets of them are 64 bits */
 

@@ -3,7 +3,7 @@
  * lost if the program dies, and at the end of a launch how often each was repeated.
  * src/report/check_read.c reads it.
  */
-#include "check/check.h"
+#include "check/products.h"
 
 #include "base/hash.h"
 
