@@ -90,8 +90,8 @@ def cupy_arrays(module):
 
 
 def jax_gpu(module):
-    """JAX looks for /dev/nvidia0 before it asks the driver, and for a ptxas on PATH. CUPTI, whose version
-    it asks for, does not work with our driver. The host has less memory than the GPU."""
+    """JAX looks for /dev/nvidia0 before it asks the driver, and for a ptxas on PATH. It
+    checks versions of libraries that are not used here, such as cuDNN. The host has less memory than the GPU."""
     module.has_visible_nvidia_gpu = lambda: True
     os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

@@ -205,7 +205,7 @@ static void call_ends(struct lk_activity_call *call)
                                        .start = thread.began,
                                        .end = timestamp(),
                                        .process = (uint32_t)getpid(),
-                                       .thread = (uint32_t)pthread_self(),
+                                       .thread = cupti_thread(),
                                        .correlation = call->correlation,
                                        .status = (uint32_t)call->status}};
         add(&record);

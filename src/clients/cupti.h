@@ -126,6 +126,9 @@ static inline uint32_t handle_number(const void *handle)
     return handle ? (uint32_t)((uintptr_t)handle >> 4) | 1 : 0;
 }
 
+/* The calling thread, by the kind of number that the tool wants. */
+uint32_t cupti_thread(void);
+
 typedef void cupti_callback(void *user, int domain, uint32_t call, const void *data);
 typedef void cupti_request(uint8_t **buffer, size_t *size, size_t *most);
 typedef void cupti_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,

@@ -3,11 +3,38 @@
  * what it does not have.
  */
 #include "clients/cupti.h"
+#include "clients/driver_calls.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { VERSION = 130200 };
+enum { THREAD_DEFAULT, THREAD_SYSTEM };
+
+static _Atomic uint32_t thread_kind = THREAD_DEFAULT;
+
+uint32_t cupti_thread(void)
+{
+    return thread_kind == THREAD_SYSTEM ? (uint32_t)syscall(SYS_gettid) : (uint32_t)pthread_self();
+}
+
+API(cuptiSetThreadIdType, uint32_t kind)
+{
+    if (kind > THREAD_SYSTEM)
+        return CUPTI_INVALID_PARAMETER;
+    thread_kind = kind;
+    return CUPTI_OK;
+}
+API(cuptiGetThreadIdType, uint32_t *kind)
+{
+    if (!kind)
+        return CUPTI_INVALID_PARAMETER;
+    *kind = thread_kind;
+    return CUPTI_OK;
+}
 
 API(cuptiGetVersion, uint32_t *version)
 {
@@ -22,6 +49,29 @@ API(cuptiGetContextId, CUcontext context, uint32_t *number)
         return CUPTI_INVALID_PARAMETER;
     *number = context_number(context);
     return CUPTI_OK;
+}
+API(cuptiGetDeviceId, CUcontext context, uint32_t *number)
+{
+    CUdevice device = 0;
+    if (!number || (context && cuCtxPushCurrent_v2(context) != CUDA_SUCCESS))
+        return CUPTI_INVALID_PARAMETER;
+    CUresult status = cuCtxGetDevice(&device);
+    if (context)
+        cuCtxPopCurrent_v2(&context);
+    *number = (uint32_t)device;
+    return status == CUDA_SUCCESS ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
+}
+API(cuptiGetStreamIdEx, CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *number)
+{
+    unsigned long long id = 0;
+    if (!number || cuStreamGetId(stream, &id) != CUDA_SUCCESS)
+        return CUPTI_INVALID_PARAMETER;
+    *number = (uint32_t)id;
+    return CUPTI_OK;
+}
+API(cuptiGetStreamId, CUcontext context, CUstream stream, uint32_t *number)
+{
+    return cuptiGetStreamIdEx(context, stream, 0, number);
 }
 API(cuptiGetGraphExecId, CUgraphExec exec, uint32_t *number)
 {

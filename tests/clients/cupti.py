@@ -62,7 +62,8 @@ def complete(context, stream, buffer, size, valid):
             correlation, = struct.unpack_from("I", text, 92)
             name, = struct.unpack_from("Q", text, 104)
             graph, = struct.unpack_from("I", text, 156)
-            records.append((kind, correlation, start, end, ctypes.string_at(name), graph, struct.unpack_from("3i3i", text, 52)))
+            records.append((kind, correlation, start, end, ctypes.string_at(name), graph,
+                            struct.unpack_from("3i3i", text, 52), struct.unpack_from("I", text, 48)[0]))
         elif kind == COPY:
             size, start, end = struct.unpack_from("QQQ", text, 8)
             records.append((kind, struct.unpack_from("I", text, 44)[0], start, end, text[4], size))
@@ -121,6 +122,10 @@ call(cuda, "cuGraphLaunch", executable, stream)
 call(cuda, "cuStreamSynchronize", stream)
 number = ctypes.c_uint()
 call(cupti, "cuptiGetGraphExecId", executable, ctypes.byref(number))
+device, of_stream = ctypes.c_uint(9), ctypes.c_uint()
+call(cupti, "cuptiGetDeviceId", context, ctypes.byref(device))
+call(cupti, "cuptiGetStreamIdEx", context, stream, 0, ctypes.byref(of_stream))
+call(cupti, "cuptiSetThreadIdType", 1)
 call(cupti, "cuptiActivityFlushAll", 1)
 after = time.time_ns()
 
@@ -134,6 +139,7 @@ for each in kernels:
     assert each[4] == b"twice" and each[6] == (COUNT // 256, 1, 1, 256, 1, 1)
     assert before < each[2] < after and 2000 < each[3] - each[2] < 20000  # 8 MB of an H200's bandwidth, and a launch
 assert kernels[0][3] <= kernels[1][2] and kernels[2][3] <= kernels[3][2]  # one after another
+assert device.value == 0 and [each[7] == of_stream.value for each in kernels] == [False, False, True, True]
 (copy,), (fill,) = ([each for each in records if each[0] == kind] for kind in (COPY, FILL))
 assert copy[4:] == (2, 4 * COUNT) and 50000 < copy[3] - copy[2] < 500000  # from the device, over PCIe
 assert fill[4] == 4 * COUNT and fill[3] <= kernels[0][2]
