@@ -209,6 +209,16 @@ static void go_between(struct draw *draw, double *value)
             value[i] += (double)(1 + 2 * (next(draw) % 31)) / 256;
 }
 
+/* Factors that are one of a few listed values become 2 or 4 times the largest of them, which is
+ * exact: none can be taken for a bound, or for 1. */
+static void go_louder(struct draw *draw, double *value)
+{
+    double times = 2 << next(draw) % 2;
+    for (unsigned i = 0; i < draw->count; i++)
+        if (draw->range[i].is_choice)
+            value[i] = times * draw->range[i].most;
+}
+
 /* A family's enumerations have words for their values. */
 static const char *print_line(const struct draw *draw, const double *value)
 {
@@ -501,6 +511,8 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, double in
             reduce(&draw, value, kept, largest_work(&draw));
         if (problem->size_count == problem->listed + 1 && problem->is_exact && !problem->has_sums)
             go_between(&draw, value);
+        if (problem->size_count == problem->listed + 2 && problem->is_exact && problem->has_sums)
+            go_louder(&draw, value);
         add(&draw, value, seed + 2 + turn);
     }
     seed += 2 + MOST_TURNS;
