@@ -57,6 +57,11 @@ static bool is_empty(struct origin origin)
     return !origin.params && !origin.tables && !origin.flags;
 }
 
+static bool is_same(struct origin a, struct origin b)
+{
+    return a.params == b.params && a.tables == b.tables && a.flags == b.flags;
+}
+
 static struct origin of_var(const struct search *search, const struct ptx_var *var)
 {
     const struct ptx_function *function = search->function;
@@ -152,7 +157,7 @@ static void give_reg(void *context, uint32_t reg, bool written, bool partly)
         return;
     struct origin before = search->regs[reg];
     unite(&search->regs[reg], search->read);
-    search->changed |= memcmp(&before, &search->regs[reg], sizeof before) != 0;
+    search->changed |= !is_same(before, search->regs[reg]);
 }
 
 static void follow(struct search *search, const struct ptx_inst *inst)
@@ -222,7 +227,7 @@ static bool is_unknown(const struct ptx_inst *inst)
 static void add_store(struct simt_outputs *outputs, struct origin to)
 {
     for (unsigned i = 0; i < outputs->store_count; i++)
-        if (memcmp(&outputs->stores[i], &to, sizeof to) == 0)
+        if (is_same(outputs->stores[i], to))
             return;
     if (outputs->store_count == MOST_STORES)
         outputs->unknown = true;
