@@ -316,20 +316,18 @@ struct simt_turn {
     uint64_t executed; /* instructions */
 };
 
-/* What a warp has beside what bodies see (struct simt_warp comes first). */
 /* Watched: how far a warp would have got by itself since its block began, waiting for a load where
  * something first needs it, and at barriers for its block; in quarters of a cycle. All loads take
  * equally long here: which warp finds its data in a cache is chance. */
 enum { SIMT_SCOREBOARDS = 16 };
-
 struct simt_path_time {
-    uint64_t now;
-    uint64_t begins[SIMT_SCOREBOARDS];  /* of loads that are under way: since when, */
-    uint64_t arrives[SIMT_SCOREBOARDS]; /* when they have come; 0: none is; */
-    uint32_t takes[SIMT_SCOREBOARDS];   /* and what they take, as the caches have it */
-    uint64_t loads, hidden; /* what all loads took, and what of that the warp did meanwhile */
+    uint64_t now, loads, hidden; /* what all loads took, and what the warp did meanwhile */
+    /* Of loads under way: since when, when they have come (0: none is), what the caches say. */
+    uint64_t begins[SIMT_SCOREBOARDS], arrives[SIMT_SCOREBOARDS];
+    uint32_t takes[SIMT_SCOREBOARDS];
 };
 
+/* What a warp has beside what bodies see (struct simt_warp comes first). */
 struct simt_warp_state {
     struct simt_warp w;
     struct simt_path paths[SIMT_LANES];
