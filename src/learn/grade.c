@@ -458,15 +458,17 @@ static void run_large(struct job *job)
     if ((!exercise->problem.large && !exercise->problem.huge) ||
         (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
         return;
-    char *wrong = NULL;
+    struct large_wrong wrong = {0};
     double yours = large_run(job->grader, exercise, job->folder, &verdict->totals, &wrong);
-    if (wrong) {
+    bool is_slow = wrong.stopped && verdict->stage == LEARN_LIMIT; /* which has been said */
+    if (wrong.text && !is_slow) {
         verdict->stage = LEARN_PASSED; /* a wrong result says more than a limit */
-        verdict_add_message(verdict, 0, "%s", wrong);
+        verdict_add_message(verdict, 0, "%s", wrong.text);
         verdict_stop(verdict, LEARN_WRONG, 0);
-        free(wrong);
+        free(wrong.text);
         return;
     }
+    free(wrong.text);
     if (!exercise->problem.large)
         return;
     if (yours == LARGE_IDLE) {

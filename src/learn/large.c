@@ -128,19 +128,20 @@ static double read_time(const struct learn_exercise *exercise, const char *path,
     return us;
 }
 
-/* What the worker found wrong in its sample, malloc'd; NULL if nothing. */
-static char *wrong_in(const char *path)
+/* What the worker found wrong in its sample. */
+static struct large_wrong wrong_in(const char *path)
 {
     json_t *result = json_load_file(path, 0, NULL);
     json_t *row = json_array_get(json_object_get(result, "sizes"), 0);
     const char *text = json_string_value(json_object_get(row, "wrong"));
-    char *wrong = text ? strdup(text) : NULL;
+    struct large_wrong wrong = {text ? strdup(text) : NULL,
+                                json_is_false(json_object_get(row, "ends"))};
     json_decref(result);
     return wrong;
 }
 
 double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
-                 const char *folder, struct learn_totals *totals, char **wrong)
+                 const char *folder, struct learn_totals *totals, struct large_wrong *wrong)
 {
     char *profile = lk_format("LOCKSTEP_PROFILE=%s/large", folder);
     char *gpu = lk_format("LOCKSTEP_GPU=%s", grader->gpu);

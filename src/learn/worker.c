@@ -286,8 +286,9 @@ static void run_large(const struct learn_exercise *exercise, unsigned size, stru
     else if (!*message && !problem->family)
         problem_verify_some(problem, size, result, &wrong);
     if (wrong.size)
-        json_array_append_new(
-            sizes, json_pack("{ss ss}", "size", problem->size[size], "wrong", wrong.data));
+        json_array_append_new(sizes,
+                              json_pack("{ss ss sb}", "size", problem->size[size], "wrong",
+                                        wrong.data, "ends", status != CUDA_ERROR_LAUNCH_TIMEOUT));
     for (unsigned i = 0; i < problem->buffer_count; i++)
         if (buffer[i])
             device->cuda->cuMemFree_v2(buffer[i]);

@@ -359,8 +359,7 @@ struct simt_warp_state {
                                        barrier let the warp go */
     uint64_t requests;              /* watched: to global memory, in this block */
     uint64_t alone_cycles;          /* watched: cycles it would need alone since its block began, */
-    uint64_t quarter_slots;         /* quarters of machine instructions, */
-    uint64_t passes; /* and cycles for which it kept its SM's L1 and shared memory busy */
+    uint64_t quarter_slots, passes; /* quarters of instructions; cycles of L1 and shared memory */
     struct simt_path_time path;
     struct simt_wgmma wgmma;
     struct simt_waiting waiting;

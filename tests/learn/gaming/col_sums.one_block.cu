@@ -1,4 +1,4 @@
-// expect: The busiest warp runs [0-9.]+ times as long|instructions of the busiest warp
+// expect: The busiest warp (runs|has) [0-9.]+|instructions of the busiest warp
 __global__ void col_sums(const float *x, float *s, int rows, int cols)
 {
     if (blockIdx.x)
