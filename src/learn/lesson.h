@@ -200,8 +200,9 @@ bool lesson_read_figures(struct lesson_reader *reader, struct learn_lesson *less
 const char *learn_figures_name(const struct learn_exercise *exercise);
 /* Further parameters of a problem, as one of its size lines has them: lesson_problem.c. */
 bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line);
-/* "far", if it is there: ranges of sizes beyond the listed ones. */
-bool lesson_read_far(struct lesson_reader *reader, json_t *object, struct learn_problem *problem);
+/* "far" and "large", as far as they are there: sizes beyond the listed ones. */
+bool lesson_read_beyond(struct lesson_reader *reader, json_t *object,
+                        struct learn_problem *problem);
 /* One question of a quiz: lesson.c. */
 bool lesson_read_question(struct lesson_reader *reader, json_t *object,
                           struct learn_question *question);

@@ -70,16 +70,6 @@ bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem
     return true;
 }
 
-bool lesson_read_far(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
-{
-    json_t *far = reader_array(reader, object, "far", false);
-    if (far)
-        problem->far = far;
-    if (json_array_size(far) > LEARN_FAR)
-        return reader_fail(reader, "far", "must be at most %d lines", LEARN_FAR);
-    return !reader->error;
-}
-
 /* The large size and the huge one are checked here, and kept as text: only a sample of them runs.
  */
 static bool is_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line)
@@ -89,13 +79,24 @@ static bool is_size(struct lesson_reader *reader, struct learn_problem *problem,
     return fine;
 }
 
+bool lesson_read_beyond(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *far = reader_array(reader, object, "far", false);
+    const char *large = reader_text(reader, object, "large", false);
+    if (far)
+        problem->far = far;
+    if (large)
+        problem->large = large;
+    if (json_array_size(far) > LEARN_FAR)
+        return reader_fail(reader, "far", "must be at most %d lines", LEARN_FAR);
+    return !reader->error && is_size(reader, problem, large);
+}
+
 static bool read_large(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
-    problem->large = reader_text(reader, object, "large", false);
     problem->hidden = reader_array(reader, object, "hidden", false);
     problem->huge = reader_text(reader, object, "huge", false);
-    return lesson_read_far(reader, object, problem) && is_size(reader, problem, problem->large) &&
-           is_size(reader, problem, problem->huge);
+    return lesson_read_beyond(reader, object, problem) && is_size(reader, problem, problem->huge);
 }
 
 static bool read_sizes(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)

@@ -82,10 +82,10 @@ static bool read_twin(struct lesson_reader *reader, json_t *object, struct learn
     clear_own(exercise);
     if (!reader_keys(reader, object,
                      "title kernel runs arch grid constants arguments limits totals "
-                     "several_writers before shipped wrong equivalent hints far") ||
+                     "several_writers before shipped wrong equivalent hints far large") ||
         !read_package(reader, object, exercise))
         return false;
-    if (!lesson_read_far(reader, object, &exercise->problem))
+    if (!lesson_read_beyond(reader, object, &exercise->problem))
         return false;
     const char *title = reader_text(reader, object, "title", false);
     const char *kernel = reader_text(reader, object, "kernel", false);
