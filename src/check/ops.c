@@ -460,7 +460,7 @@ void check_op_event(struct simt_watcher *watcher, void *handle, enum watch_op_ev
     pthread_mutex_unlock(&check_ops_lock);
 }
 
-/* Work of a stream runs when its turn comes, in a thread that happens to be there. */
+/* A stream's work runs when its turn comes, in whichever thread is there. */
 struct check_callers check_askers(void)
 {
     const struct check_op *op = current && current->graph ? current->graph : current;

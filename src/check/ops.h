@@ -55,7 +55,7 @@ void check_ops_launch_ends(struct check *check);
 
 void *check_op_submitted(struct simt_watcher *watcher, const struct simt_op_info *info);
 void check_op_event(struct simt_watcher *watcher, void *op, enum watch_op_event event);
-/* Who asked for the operation that runs in this thread; outside of one, who called. */
+/* Who asked for the operation that runs in this thread; without one, who called. */
 struct check_callers check_askers(void);
 /* A word that another launch has touched: is that launch unordered? Reports it if so. */
 void check_ops_conflict(struct check *check, const struct watch_access *access, int lane,

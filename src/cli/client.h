@@ -13,7 +13,7 @@
  * name sources, a program or a family. */
 int client_at(int count, char **words);
 /* Puts a "--" before the arguments of a program that is named by its path: they begin at the first
- * word after it that is no option of ours. */
+ * word after it that is not one of our options. */
 void client_part_arguments(struct lk_arena *arena, int *count, char ***words);
 /* words: from client_at on. Sets what is to be started; false after printing an error. */
 bool client_find(struct lk_arena *arena, int count, char **words, struct start *start);

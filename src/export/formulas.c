@@ -336,7 +336,7 @@ static void tidy(struct export_formulas *formulas)
     free(before);
 }
 
-/* Families have sizes of their own by such names. */
+/* Some families call one of their sizes "blocks". */
 static bool is_taken(const struct export_fit *fit, const char *name)
 {
     for (unsigned i = 0; i < fit->named; i++)

@@ -79,7 +79,7 @@ void export_float(const struct export_host *host, double value, const char *name
         if (!several || named)
             found = constant;
     }
-    /* By chance 0 and 1 are equal to anything. */
+    /* 0 and 1 match too much by chance. */
     bool telling = !*name || (value != 0 && fabs(value) != 1);
     if (found && (named || (!several && telling)))
         lk_buf_printf(text, "%s", found->name);

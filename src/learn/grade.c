@@ -460,7 +460,7 @@ static void run_large(struct job *job)
         return;
     struct large_wrong wrong = {0};
     double yours = large_run(job->grader, exercise, job->folder, &verdict->totals, &wrong);
-    bool is_slow = wrong.stopped && verdict->stage == LEARN_LIMIT; /* which has been said */
+    bool is_slow = wrong.stopped && verdict->stage == LEARN_LIMIT; /* and has been told so */
     if (wrong.text && !is_slow) {
         verdict->stage = LEARN_PASSED; /* a wrong result says more than a limit */
         verdict_add_message(verdict, 0, "%s", wrong.text);
